@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn import functional
 
 ROWS = 8
 
@@ -18,7 +18,7 @@ class Case:
     model: Callable[[], nn.Module]
     inputs: Callable[[int], Tensor]
     classes: int = 5
-    loss: Callable[[Tensor, Tensor], Tensor] = F.cross_entropy
+    loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
 
     def targets(self, rows: int) -> Tensor:
         return torch.randint(0, self.classes, (rows,))

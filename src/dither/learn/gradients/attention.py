@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 
 from dither.learn.gradients.untraceable import Untraceable
 
@@ -51,10 +51,13 @@ def forward(
     if need_weights:
         scores = split[0] @ split[1].transpose(2, 3) / math.sqrt(width // heads)
         weights = torch.softmax(scores if mask is None else scores + mask, dim=3)
-        seen = F.dropout(weights, dropped) @ split[2]
+        seen = functional.dropout(weights, dropped) @ split[2]
     else:
-        seen = F.scaled_dot_product_attention(*split, mask, dropped)
-    found = F.linear(seen.permute(2, 0, 1, 3).flatten(2), out_weight, out_bias)
+        query, key, value = split
+        seen = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, dropout_p=dropped
+        )
+    found = functional.linear(seen.permute(2, 0, 1, 3).flatten(2), out_weight, out_bias)
     averaged = weights is not None and words.get("average_attn_weights", True)
     return found, weights.mean(1) if averaged and weights is not None else weights
 
@@ -74,16 +77,16 @@ def _projected(
     if words.get("use_separate_proj_weight"):
         names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
         given = zip((query, key, value), names, strict=True)
-        apart = [F.linear(one, words[name]) for one, name in given]
+        apart = [functional.linear(one, words[name]) for one, name in given]
         if bias is None:
             return apart
         raise Untraceable("attention with widths of its own and a bias")
     assert weight is not None
     if query is key and key is value:
-        return list(F.linear(query, weight, bias).split(width, dim=2))
+        return list(torch.split(functional.linear(query, weight, bias), width, dim=2))
     sides = (query, key, value)
     return [
-        F.linear(one, weight, bias).split(width, dim=2)[i]
+        torch.split(functional.linear(one, weight, bias), width, dim=2)[i]
         for i, one in enumerate(sides)
     ]
 

@@ -4,6 +4,7 @@ than the radius (rule R25).
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class PerLayer(Clipping):
 
     @property
     def radius(self) -> float:  # type: ignore[override]
-        return sum(one**2 for one in self.radii.values()) ** 0.5
+        return math.hypot(*self.radii.values())
 
     def __call__(self, squares: Squares) -> dict[str, Tensor]:
         whole = _together(squares)

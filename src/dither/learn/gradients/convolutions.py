@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 
 __all__ = ["geometry", "unfolded"]
 
@@ -26,7 +26,7 @@ def geometry(
     axes = weight.ndim - 2
     strides, dilations = _each(stride, axes), _each(dilation, axes)
     if padding == "same":
-        inputs = F.pad(inputs, _same(list(weight.shape[2:]), dilations))
+        inputs = functional.pad(inputs, _same(list(weight.shape[2:]), dilations))
     pads = [0] * axes if isinstance(padding, str) else _each(padding, axes)
     return inputs, (strides, pads, dilations, groups)
 
@@ -39,7 +39,7 @@ def _each(value: Any, axes: int) -> list[int]:
 
 
 def _same(kernel: list[int], dilations: list[int]) -> list[int]:
-    """What `F.pad` adds so that outputs are as many as inputs, last axis first."""
+    """What `functional.pad` adds so that outputs are as many as inputs, last axis first."""
     pads: list[int] = []
     for size, step in reversed(list(zip(kernel, dilations, strict=True))):
         total = step * (size - 1)
@@ -56,7 +56,9 @@ def unfolded(
         inputs, gradient = inputs.unsqueeze(2), gradient.unsqueeze(2)
         shape = torch.Size((*shape[:2], 1, shape[2]))
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
-    patches = F.unfold(inputs, shape[2:], dilation, padding, stride)
+    patches = functional.unfold(
+        inputs, tuple(shape[2:]), tuple(dilation), tuple(padding), tuple(stride)
+    )
     rows = inputs.shape[0]
     patches = patches.reshape(rows, groups, -1, patches.shape[2])
     lefts = gradient.reshape(rows, groups, -1, patches.shape[3])

@@ -12,13 +12,20 @@ from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from dither.learn.gradients import attention
 from dither.learn.gradients.convolutions import geometry, unfolded
-from dither.learn.gradients.taps import Affine, Convolved, Linear, LookedUp, Seen
+from dither.learn.gradients.taps import (
+    Affine,
+    Convolved,
+    Linear,
+    LookedUp,
+    Seen,
+    tapped,
+)
 from dither.learn.gradients.untraceable import Untraceable
 from dither.learn.gradients.uses import Lookup, Outer, Use, Whole
 
@@ -104,7 +111,7 @@ def _linear(tape: Tape, inputs: Tensor, weight: Tensor, bias: Any = None) -> Ten
 
     plain = None if bias is None else bias.detach()
     back = tape.call(seen)[1]
-    return Linear.apply(inputs, tape.anchor, weight.detach(), plain, back)
+    return tapped(Linear, inputs, tape.anchor, weight.detach(), plain, back)
 
 
 def _embedding(
@@ -113,7 +120,7 @@ def _embedding(
     weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
-    norm_type: float = 2.0,
+    norm_type: float = 2.0,  # noqa: ARG001
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
@@ -133,7 +140,7 @@ def _embedding(
     if layout == SHARED:
         alone = lines[0] if lines.ndim > 1 else lines
         lines = alone.expand(tape.units * tape.rows, *alone.shape)
-    return LookedUp.apply(lines, tape.anchor, weight.detach(), back)
+    return tapped(LookedUp, lines, tape.anchor, weight.detach(), back)
 
 
 def _scaled(
@@ -151,7 +158,7 @@ def _scaled(
     plain = [
         None if one is None else one.detach().view(shape) for one in (weight, bias)
     ]
-    return Affine.apply(inputs, tape.anchor, *plain, tape.call(seen)[1])
+    return tapped(Affine, inputs, tape.anchor, *plain, tape.call(seen)[1])
 
 
 def _spread(tape: Tape, values: Tensor, layout: str, shape: tuple[int, ...]) -> Tensor:
@@ -169,7 +176,7 @@ def _layer_norm(
     bias: Any = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    plain = F.layer_norm(inputs, normalized_shape, eps=eps)
+    plain = functional.layer_norm(inputs, normalized_shape, eps=eps)
     return _scaled(tape, plain, weight, bias, tuple(normalized_shape))
 
 
@@ -180,7 +187,7 @@ def _rms_norm(
     weight: Any = None,
     eps: float | None = None,
 ) -> Tensor:
-    plain = F.rms_norm(inputs, normalized_shape, eps=eps)
+    plain = functional.rms_norm(inputs, normalized_shape, eps=eps)
     return _scaled(tape, plain, weight, None, tuple(normalized_shape))
 
 
@@ -192,7 +199,7 @@ def _group_norm(
     bias: Any = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    plain = F.group_norm(inputs, num_groups, eps=eps)
+    plain = functional.group_norm(inputs, num_groups, eps=eps)
     shape = (inputs.shape[1], *[1] * (inputs.ndim - 2))
     return _scaled(tape, plain, weight, bias, shape)
 
@@ -224,7 +231,7 @@ def _convolution(
     if layout != LEADING:
         raise Untraceable("a convolution whose first axis is not rows")
     plain = None if bias is None else bias.detach()
-    return Convolved.apply(inputs, tape.anchor, weight.detach(), plain, how, back)
+    return tapped(Convolved, inputs, tape.anchor, weight.detach(), plain, how, back)
 
 
 def _attention(tape: Tape, *args: Any, **words: Any) -> Any:
@@ -233,12 +240,12 @@ def _attention(tape: Tape, *args: Any, **words: Any) -> Any:
 
 
 KNOWN: dict[Any, Callable[..., Any]] = {
-    F.linear: _linear,
-    F.embedding: _embedding,
-    F.layer_norm: _layer_norm,
-    F.rms_norm: _rms_norm,
-    F.group_norm: _group_norm,
-    F.conv1d: _convolution,
-    F.conv2d: _convolution,
-    F.multi_head_attention_forward: _attention,
+    functional.linear: _linear,
+    functional.embedding: _embedding,
+    functional.layer_norm: _layer_norm,
+    functional.rms_norm: _rms_norm,
+    functional.group_norm: _group_norm,
+    functional.conv1d: _convolution,
+    functional.conv2d: _convolution,
+    functional.multi_head_attention_forward: _attention,
 }

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
-__all__ = ["Affine", "Convolved", "Linear", "LookedUp"]
+__all__ = ["Affine", "Convolved", "Linear", "LookedUp", "Seen", "tapped"]
 
 Seen = Callable[[Tensor, Tensor], None]
 """Takes what went in and the gradient of what came out."""
@@ -29,7 +29,7 @@ class Linear(torch.autograd.Function):
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
         ctx.inputs, ctx.weight, ctx.seen = inputs.detach(), weight, seen
-        return F.linear(inputs, weight, bias)
+        return functional.linear(inputs, weight, bias)
 
     @staticmethod
     @once_differentiable
@@ -71,16 +71,17 @@ def _convolution(
 ) -> Tensor:
     stride, padding, dilation, groups = how
     outside = [0] * len(stride)
-    return torch.ops.aten.convolution(
+    found: Tensor = torch.ops.aten.convolution(
         inputs, weight, bias, stride, padding, dilation, False, outside, groups
     )
+    return found
 
 
 def _input_gradient(
     gradient: Tensor, inputs: Tensor, weight: Tensor, how: tuple[Any, ...]
 ) -> Tensor:
     stride, padding, dilation, groups = how
-    return torch.ops.aten.convolution_backward(
+    found: Tensor = torch.ops.aten.convolution_backward(
         gradient,
         inputs,
         weight,
@@ -93,6 +94,7 @@ def _input_gradient(
         groups,
         [True, False, False],
     )[0]
+    return found
 
 
 class LookedUp(torch.autograd.Function):
@@ -103,7 +105,7 @@ class LookedUp(torch.autograd.Function):
         ctx: Any, lines: Tensor, _: Tensor, weight: Tensor, seen: Seen
     ) -> Tensor:
         ctx.lines, ctx.seen = lines, seen
-        return F.embedding(lines, weight)
+        return functional.embedding(lines, weight)
 
     @staticmethod
     @once_differentiable
@@ -129,3 +131,9 @@ class Affine(torch.autograd.Function):
         ctx.seen(ctx.inputs, gradient)
         before = gradient if ctx.scale is None else gradient * ctx.scale
         return before, None, None, None, None
+
+
+def tapped(tap: type[torch.autograd.Function], *given: Any) -> Tensor:
+    """Call a layer; PyTorch does not say what `apply` returns."""
+    found: Tensor = tap.apply(*given)  # type: ignore[no-untyped-call]
+    return found
