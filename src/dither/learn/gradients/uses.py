@@ -76,7 +76,8 @@ class Factored(Use):
     @property
     def bound(self) -> Tensor:
         """What a unit's gradient is at most, if nothing cancels: Σ |left| |right|."""
-        return (self.left_squares.sqrt() * self.right.norm(dim=2)).sum(1)
+        rights = torch.linalg.vector_norm(self.right, dim=2)
+        return (self.left_squares.sqrt() * rights).sum(1)
 
     def product(self, other: Factored) -> Tensor:
         """The inner product of two uses' gradients, for each unit."""
