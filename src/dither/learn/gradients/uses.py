@@ -77,7 +77,8 @@ class Factored(Use):
     def bound(self) -> Tensor:
         """What a unit's gradient is at most, if nothing cancels: Σ |left| |right|."""
         rights = torch.linalg.vector_norm(self.right, dim=2)
-        return (self.left_squares.sqrt() * rights).sum(1)
+        found: Tensor = (self.left_squares.sqrt() * rights).sum(1)
+        return found
 
     def product(self, other: Factored) -> Tensor:
         """The inner product of two uses' gradients, for each unit."""
