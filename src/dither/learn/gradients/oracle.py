@@ -15,6 +15,8 @@ from dither.learn.gradients.tape import Tape
 
 __all__ = ["Ghost", "Oracle", "row_losses", "trained"]
 
+HUGE = 2.0**120
+"""Squared norms beyond it come from numbers whose products may be infinite."""
 Loss = Callable[[Tensor, Tensor], Tensor]
 Squares = Mapping[str, Tensor]
 Weights = Callable[[Squares], Squares]
@@ -72,9 +74,9 @@ class Oracle(ABC):
 
 
 def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
-    """Nothing of a unit whose gradient is infinite or not a number somewhere."""
+    """Nothing of a unit whose gradient is not a number somewhere, infinite or huge."""
     squares = [one.squares for one in found.values()]
-    odd = ~torch.isfinite(torch.stack(squares).sum(0))
+    odd = ~(torch.stack(squares).sum(0) < HUGE)
     if not odd.any():
         return found
     return {name: one.without(odd) for name, one in found.items()}
