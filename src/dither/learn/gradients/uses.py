@@ -1,0 +1,172 @@
+"""How each row of a batch used one parameter: enough to know the norm of its gradient,
+and to sum gradients with weights, without one gradient for each row.
+
+Rows of one unit stand beside each other, `rows` of them for each unit, so that a unit's
+rows become one longer row (rule R25).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["Lookup", "Outer", "Use", "Whole"]
+
+
+class Use(ABC):
+    """One use of a parameter by all rows."""
+
+    @abstractmethod
+    def whole(self) -> Tensor:
+        """One gradient for each unit, with the parameter's entries in one line."""
+
+    @abstractmethod
+    def total(self, weights: Tensor) -> Tensor:
+        """The sum of gradients with a weight for each unit, in one line."""
+
+    @abstractmethod
+    def without(self, units: Tensor) -> Use:
+        """The same with zeros for these units: 0 times NaN is NaN."""
+
+
+@dataclass(frozen=True)
+class Whole(Use):
+    """Gradients that are small enough to be held: [units, entries]."""
+
+    gradients: Tensor
+
+    def whole(self) -> Tensor:
+        return self.gradients
+
+    def total(self, weights: Tensor) -> Tensor:
+        return weights @ self.gradients
+
+    def without(self, units: Tensor) -> Whole:
+        return Whole(self.gradients.masked_fill(units[:, None], 0.0))
+
+
+class Factored(Use):
+    """A gradient that is a sum over places t of an outer product, left times right."""
+
+    right: Tensor
+    """[units, places, width]"""
+
+    @property
+    @abstractmethod
+    def height(self) -> int:
+        """How many rows the parameter has."""
+
+    @property
+    @abstractmethod
+    def left_squares(self) -> Tensor:
+        """[units, places]"""
+
+    @abstractmethod
+    def lefts_with(self, other: Factored) -> Tensor:
+        """Products of left sides: [units, my places, other's places]"""
+
+    @property
+    def places(self) -> int:
+        return self.right.shape[1]
+
+    @property
+    def bound(self) -> Tensor:
+        """What a unit's gradient is at most, if nothing cancels: Σ |left| |right|."""
+        rights = torch.linalg.vector_norm(self.right, dim=2)
+        found: Tensor = (self.left_squares.sqrt() * rights).sum(1)
+        return found
+
+    def product(self, other: Factored) -> Tensor:
+        """The inner product of two uses' gradients, for each unit."""
+        rights = self.right @ other.right.transpose(1, 2)
+        both = self.lefts_with(other) * rights
+        # In double precision, so that only the products themselves are rounded.
+        return both.sum((1, 2), dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Outer(Factored):
+    """A linear layer: output gradients [units, places, height] times inputs."""
+
+    left: Tensor
+    right: Tensor
+
+    @property
+    def height(self) -> int:
+        return self.left.shape[2]
+
+    @property
+    def left_squares(self) -> Tensor:
+        return self.left.square().sum(2, dtype=torch.float64)
+
+    def lefts_with(self, other: Factored) -> Tensor:
+        if isinstance(other, Outer):
+            return self.left @ other.left.transpose(1, 2)
+        return other.lefts_with(self).transpose(1, 2)
+
+    def whole(self) -> Tensor:
+        return (self.left.transpose(1, 2) @ self.right).flatten(1)
+
+    def total(self, weights: Tensor) -> Tensor:
+        each = weights[:, None, None]
+        narrow = self.left.shape[2] <= self.right.shape[2]
+        left = self.left * each if narrow else self.left
+        right = self.right if narrow else self.right * each
+        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+
+    def without(self, units: Tensor) -> Outer:
+        where = units[:, None, None]
+        left, right = (one.masked_fill(where, 0.0) for one in (self.left, self.right))
+        return Outer(left, right)
+
+
+@dataclass(frozen=True)
+class Lookup(Factored):
+    """An embedding: which line each place looked up, and its output's gradient."""
+
+    lines: Tensor
+    right: Tensor
+    size: int
+
+    @property
+    def height(self) -> int:
+        return self.size
+
+    @property
+    def left_squares(self) -> Tensor:
+        return torch.ones_like(self.lines, dtype=torch.float64)
+
+    def lefts_with(self, other: Factored) -> Tensor:
+        if isinstance(other, Lookup):
+            same = self.lines[:, :, None] == other.lines[:, None, :]
+            return same.to(self.right.dtype)
+        assert isinstance(other, Outer)
+        lines = self.lines[:, None, :].expand(-1, other.places, -1)
+        return other.left.gather(2, lines).transpose(1, 2)
+
+    def whole(self) -> Tensor:
+        units, width = self.right.shape[0], self.right.shape[2]
+        found = self.right.new_zeros(units, self.size, width)
+        lines = self.lines[:, :, None].expand(-1, -1, width)
+        return found.scatter_add_(1, lines, self.right).flatten(1)
+
+    def total(self, weights: Tensor) -> Tensor:
+        right = self.right * weights[:, None, None]
+        found = right.new_zeros(self.size, right.shape[2])
+        found.index_add_(0, self.lines.flatten(), right.flatten(0, 1))
+        return found.flatten()
+
+    def without(self, units: Tensor) -> Lookup:
+        right = self.right.masked_fill(units[:, None, None], 0.0)
+        return Lookup(self.lines, right, self.size)
+
+
+def gathered(uses: Sequence[Use]) -> list[Use]:
+    """The uses with those that are held added into one."""
+    held = [use.gradients for use in uses if isinstance(use, Whole)]
+    others: list[Use] = [use for use in uses if not isinstance(use, Whole)]
+    return [*others, Whole(torch.stack(held).sum(0))] if held else others
