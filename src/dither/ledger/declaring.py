@@ -15,6 +15,8 @@ from dither.privacy.training import LEAST_NOISE, MOST_NOISE, smallest
 
 __all__ = ["cheapest", "noise_for_share", "share_taken"]
 
+WORTH = 0.999
+"""A δ of its own is spent only where it saves more than a thousandth of the cost."""
 HALVES = 12
 """δ′ of the plain way is tried at the whole of what may be used, its half, and so on."""
 
@@ -47,17 +49,17 @@ def cheapest(run: Guarantee, terms: Terms, *, coarse: bool = False) -> Guarantee
             "budget",
             "has no δ, and noise of training needs one; open an account with a δ",
         )
-    options = [run, *_cut(run, terms, coarse), *_plain(run, terms)]
-    priced = [(one, _share(one, terms)) for one in options]
-    best, part = min(priced, key=lambda pair: pair[1])
-    if math.isinf(part):
-        terms.cost(run)  # raises, and says why
-    return best
+    options = [*_cut(run, terms, coarse), *_plain(run, terms)]
+    priced = [(_share(one, terms), place) for place, one in enumerate(options)]
+    part, place = min(priced, default=(math.inf, 0))
+    if part < _share(run, terms) * WORTH:
+        return options[place]
+    return run
 
 
-def _share(guarantee: Guarantee, terms: Terms) -> Fraction | float:
+def _share(guarantee: Guarantee, terms: Terms) -> float:
     try:
-        return share_taken(terms.cost(guarantee), terms)
+        return float(share_taken(terms.cost(guarantee), terms))
     except ArgumentError:
         return math.inf
 
@@ -80,9 +82,7 @@ def _plain(run: Guarantee, terms: Terms) -> list[Guarantee]:
     """(ε, δ′) at several δ′: the only way of Gaussian accounting for sampled steps."""
     if terms.accounting is not Accounting.GDP:
         return []
-    return [
-        run.approx(terms.delta_cap / ATTO / 2**halved) for halved in range(HALVES)
-    ]
+    return [run.approx(terms.delta_cap / ATTO / 2**halved) for halved in range(HALVES)]
 
 
 def noise_for_share(run: Run, terms: Terms, share: Fraction) -> Run:
@@ -94,14 +94,7 @@ def noise_for_share(run: Run, terms: Terms, share: Fraction) -> Run:
 
     def taken(noise: float, coarse: bool) -> float:
         guarantee = run.times(noise).guarantee
-        try:
-            return float(
-                share_taken(
-                    terms.cost(cheapest(guarantee, terms, coarse=coarse)), terms
-                )
-            )
-        except ArgumentError:
-            return math.inf
+        return _share(cheapest(guarantee, terms, coarse=coarse), terms)
 
     found = smallest(taken, float(share), _guess(run, terms, share))
     if found is None:

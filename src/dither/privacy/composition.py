@@ -281,9 +281,7 @@ def _numerical_helps(bundle: Bundle, delta: float) -> bool:
     if not bundle.only_bounded:
         return True
     several = bundle.parts > 1 if bundle.laplaces else len(bundle.bounded) > 1
-    return several and delta >= _PURE_IS_WORTH * math.exp(
-        _log_all_truthful(bundle)
-    )
+    return several and delta >= _PURE_IS_WORTH * math.exp(_log_all_truthful(bundle))
 
 
 def _log_all_truthful(bundle: Bundle) -> float:

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.composite import Composed, PoissonSampled
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
-from dither.privacy.gaussian import pure_mu
 from dither.privacy.declared import Declared
 from dither.privacy.fixed_size import FixedSizeSampled
+from dither.privacy.gaussian import pure_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
 from dither.privacy.laplace import LaplaceDP
 from dither.privacy.numbers import Number, float_up, up

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dither.errors import ArgumentError
-from dither.privacy.composite import Composed
+from dither.privacy.composite import Composed, PoissonSampled
+from dither.privacy.concentrated import GaussianDP
 from dither.privacy.guarantees import Guarantee
 from dither.privacy.numbers import (
     Number,
@@ -18,7 +19,10 @@ from dither.privacy.numbers import (
 )
 from dither.privacy.units import Unit, common_unit
 
-__all__ = ["Declared"]
+__all__ = ["Declared", "parts_of"]
+
+STEPS = (PoissonSampled, GaussianDP)
+"""Of these another accountant can compose a run anew."""
 
 
 @dataclass(frozen=True, init=False)
@@ -49,8 +53,12 @@ class Declared(Guarantee):
         *,
         unit: Unit | None = None,
     ) -> None:
-        if not isinstance(of, Guarantee) or isinstance(of, Declared) or of.delta_part:
-            raise ArgumentError("of", "must be what a run promises, without a δ")
+        if not all(isinstance(part, STEPS) for part in parts_of(of)) or of.delta_part:
+            raise ArgumentError(
+                "of",
+                "must be Gaussian steps, on Poisson samples or on all units; charge "
+                "other guarantees as they are",
+            )
         object.__setattr__(self, "of", of)
         object.__setattr__(
             self, "order", whole("order", order, "pass the account's order")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dither.privacy.loss_grid import GridLosses, Reals
 from dither.privacy.numbers import LIBM
@@ -27,7 +28,9 @@ def laplace_losses(epsilon: float, step: float) -> GridLosses:
     masses = np.zeros(math.ceil(epsilon / step) + 3 - first)
     ends = [(-epsilon, math.exp(-epsilon) / 2.0), (epsilon, 0.5)]
     if low < high:
-        _between(masses, np.arange(low, high) - first, epsilon, step, first)
+        _between(
+            masses, np.arange(low, high, dtype=np.int64) - first, epsilon, step, first
+        )
         # What lies between an end and its nearest multiple of the step goes outwards.
         masses[low - first] += _part(epsilon, -epsilon, low * step)
         ends[1] = epsilon, 0.5 + _part(epsilon, high * step, epsilon)
@@ -40,7 +43,11 @@ def laplace_losses(epsilon: float, step: float) -> GridLosses:
 
 
 def _between(
-    masses: Reals, places: Reals, epsilon: float, step: float, first: int
+    masses: Reals,
+    places: NDArray[np.int64],
+    epsilon: float,
+    step: float,
+    first: int,
 ) -> None:
     """All whole cells: ∫ P = e^((a−ε)/2)·(e^(h/2) − 1)/2, and ∫ (P − e^a·Q) = 2
     e^((a−ε)/2)·sinh²(h/4), a being the lower loss of the cell.

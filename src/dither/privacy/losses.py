@@ -139,24 +139,33 @@ def _chord(
 
 @lru_cache(maxsize=8192)
 def _log_fixed_moment(mu: float, rate: float, order: int) -> float:
-    """ln of 1 + α(α−1)q²·(e^(μ²) − 1) + Σ_{k≥3} C(α,k)·q^k·(e^(k(k−1)μ²/2) − 1 + 0.4kμ),
-    the last sum at most 1.
+    """ln of 1 + α(α−1)q²·(e^(μ²) − 1) + Σ_{k≥3} C(α,k)·q^k·M_k, where M_k bounds the
+    k-th moment of (P/Q − 1)₊.
     """
     log_rate, binomial = math.log(rate), order * (order - 1) // 2
     terms = [math.log(2 * binomial) + 2.0 * log_rate + _log_expm1(mu * mu)]
     sizes = [abs(terms[0]) + 2.0 * abs(log_rate)]
     for k in range(3, order + 1):
         binomial = binomial * (order - k + 1) // k
-        gain = k * (k - 1) * mu * mu / 2.0
-        # Φ((k−½)μ) − Φ(−½μ) ≤ kμ/√(2π)
-        parts = (
-            math.log(binomial),
-            k * log_rate,
-            _log_sum(_log_expm1(gain), math.log(min(0.4 * k * mu, 1.0))),
-        )
+        parts = (math.log(binomial), k * log_rate, _log_excess(mu, k))
         terms.append(sum(parts))
-        sizes.append(sum(map(abs, parts)) + gain)
+        sizes.append(sum(map(abs, parts)) + k * (k - 1) * mu * mu)
     return _log_one_plus(terms, sizes)
+
+
+@lru_cache(maxsize=8192)
+def _log_excess(mu: float, k: int) -> float:
+    """ln of an upper bound of E[(e^(μy − μ²/2) − 1)₊^k] for y of N(0, 1).
+
+    With v = e^w − 1 and w > 0: v^k ≤ (1 + v)^k − 1, the better bound for large μ, and
+    v^k ≤ w^k·e^(kw), the better one for small μ. Φ((k−½)μ) − Φ(−½μ) ≤ kμ/√(2π).
+    """
+    gain = k * (k - 1) * mu * mu / 2.0
+    wide = _log_sum(_log_expm1(gain), math.log(min(0.4 * k * mu, 1.0)))
+    log_norm = math.lgamma((k + 1) / 2.0) + k / 2.0 * math.log(2.0)
+    norm = math.exp((log_norm - math.log(2.0 * math.sqrt(math.pi))) / k)
+    narrow = math.log(mu) + math.log(norm * (1.0 + 1e-9) + (k - 0.5) * mu)
+    return min(wide, k * narrow + gain)
 
 
 @lru_cache(maxsize=8192)

@@ -74,7 +74,9 @@ def _no_lower(grouped: Counter[float], most: int) -> Counter[float]:
     """Where rounding made two levels of one, the lower steps go up to the higher."""
     listed = sorted(grouped.items())
     while len(listed) > most:
-        near = min(range(len(listed) - 1), key=lambda i: listed[i + 1][0] / listed[i][0])
+        near = min(
+            range(len(listed) - 1), key=lambda i: listed[i + 1][0] / listed[i][0]
+        )
         merged = listed[near + 1][0], listed[near][1] + listed[near + 1][1]
         listed[near : near + 2] = [merged]
     return Counter(dict(listed))
@@ -189,7 +191,7 @@ def smallest(part: Part, wanted: float, guess: float) -> float | None:
         low, high = (low, middle) if part(middle, True) <= wanted else (middle, high)
     while part(high, False) > wanted:
         high *= 1.0 + TOLERANCE
-    closer = high / (1.0 + TOLERANCE)
+    closer = max(high / (1.0 + TOLERANCE), LEAST_NOISE)
     return closer if part(closer, False) <= wanted else high
 
 

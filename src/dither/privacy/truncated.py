@@ -32,7 +32,7 @@ from dither.privacy.tilted import Window, left_out, tilted_sum
 
 __all__ = ["Truncation", "truncated", "truncation"]
 
-POINTS = 3000
+POINTS = 8000
 """The points of a curve. Chords between them lie above it by a share of their distance
 squared, once and not once a step.
 """
@@ -158,8 +158,9 @@ def _upper(
         found = (bound[places] + rest) * (math.exp(aim) * (1.0 + ROUNDING))
         best = np.minimum(best, np.where(np.isfinite(found), found, 1.0))
         shift = total.shift
-    losses = (places + window.first) * window.step * (1.0 + 2.0**-50) + shift
-    return losses, np.minimum.accumulate(best)
+    losses: Reals = (places + window.first) * (window.step * (1.0 + 2.0**-50)) + shift
+    falling: Reals = np.minimum.accumulate(best)
+    return losses, falling
 
 
 def _side(one: tuple[Reals, Reals], other: tuple[Reals, Reals], order: int) -> Side:
@@ -184,17 +185,13 @@ def _side(one: tuple[Reals, Reals], other: tuple[Reals, Reals], order: int) -> S
     return Side(cuts[fine], heights[1:][fine], np.maximum(best, 1e-12))
 
 
-def _curve(
-    one: tuple[Reals, Reals], other: tuple[Reals, Reals]
-) -> tuple[Reals, Reals]:
+def _curve(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> tuple[Reals, Reals]:
     """The lower convex hull of all points: no convex curve below them is above it."""
     losses, above = one
     mirrored, beyond = other
     below = np.exp(-mirrored) * (1.0 + 8.0 * LIBM)
     lifted = 1.0 - below * (1.0 - beyond) * (1.0 - 32.0 * LIBM)
-    ratios = np.concatenate(
-        [[0.0], below[::-1], np.exp(losses) * (1.0 + 8.0 * LIBM)]
-    )
+    ratios = np.concatenate([[0.0], below[::-1], np.exp(losses) * (1.0 + 8.0 * LIBM)])
     heights = np.concatenate([[1.0], np.minimum(lifted[::-1], 1.0), above])
     order = np.argsort(ratios, kind="stable")
     ratios, heights = ratios[order], np.minimum.accumulate(heights[order])
