@@ -149,6 +149,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 _ROOMS = (
     "audit",
     "explain",
+    "learn",
     "local",
     "science",
 )
