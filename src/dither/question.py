@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -221,7 +221,7 @@ class Question:
         """
         promised = self.owed(self.guarantee if guarantee is None else guarantee)
         with self._charged(promised, within) as source, working(self.what) as tell:
-            yield Paid(source, tell)
+            yield Paid(source, tell=tell)
 
     @contextmanager
     def _charged(
@@ -262,7 +262,7 @@ class Paid:
     """A question that was paid for: from here on its data may be read."""
 
     source: Source
-    tell: Tell | None = None
+    tell: Tell | None = field(default=None, kw_only=True, repr=False)
     """Where steps are told to, for a bar that shows them."""
 
     @property

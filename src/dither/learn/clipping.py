@@ -84,7 +84,7 @@ class Adapting:
         if self.rule is None:
             return noise * self.clipping.radius
         left = noise**-2 - (2 * self.count_noise) ** -2
-        return left**-0.5 * (1 + 2.0**-40) * self.clipping.radius
+        return self.clipping.radius * (1 + 2.0**-40) / math.sqrt(left)
 
     def weights(self, there: Tensor) -> Any:
         """What turns norms into weights; `there` says which units are there."""

@@ -68,7 +68,8 @@ class Keyed:
 
     def read(self, column: Any) -> Reals:
         places = self.numbers(column)
-        return (places[:, None] == np.arange(self.width)).astype(np.float64)
+        found: Reals = np.equal.outer(places, np.arange(self.width)).astype(np.float64)
+        return found
 
 
 Column = Numeric | Keyed

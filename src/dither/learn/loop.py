@@ -76,10 +76,11 @@ class Loop:
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
-        for one, noise in self._noises(sums):
+        parameters = trained(ready.model)
+        for name, noise in self._noises(sums):
             # In float32, whatever the parameter's type; the denominator is public.
-            noisy = sums[one].to(torch.float32) + noise * deviation
-            parameter = trained(ready.model)[one]
+            noisy = sums[name].to(torch.float32) + noise * deviation
+            parameter = parameters[name]
             parameter.grad = (noisy / ready.plan.batch).to(parameter.dtype)
         ready.optimizer.step()
         if ready.scheduler is not None:
@@ -88,10 +89,10 @@ class Loop:
 
     def _noises(self, sums: Sums) -> Iterator[tuple[str, Tensor]]:
         drawn = gaussians(sum(one.numel() for one in sums.values()))
-        drawn = drawn.to(self.ready.device)
-        sizes = [one.numel() for one in sums.values()]
-        for (name, one), noise in zip(sums.items(), drawn.split(sizes), strict=True):
-            yield name, noise.view_as(one)
+        drawn, start = drawn.to(self.ready.device), 0
+        for name, one in sums.items():
+            yield name, drawn[start : start + one.numel()].view_as(one)
+            start += one.numel()
 
     def _sums(self, part: Batch) -> Sums:
         """Clipped sums of a part. If some record makes the model fail, the units are
@@ -105,16 +106,9 @@ class Loop:
             raise
         except Exception:
             radius.below = before
-        rows = self.ready.plan.rows
-        each = zip(
-            part.inputs.split(rows),
-            part.targets.split(rows),
-            part.there.split(rows),
-            strict=True,
-        )
         total: Sums = {}
-        for one in each:
-            for name, found in self._alone(Batch(*one)).items():
+        for one in part.each(self.ready.plan.rows):
+            for name, found in self._alone(one).items():
                 total[name] = total[name] + found if name in total else found
         return total
 

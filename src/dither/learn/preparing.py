@@ -20,8 +20,9 @@ from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
+from dither.learn.made_up import guarded, made_up
 from dither.learn.planning import Plan, plan_of
-from dither.learn.probe import Probed, guarded, made_up, probe
+from dither.learn.probe import Probed, probe
 from dither.learn.records import Source, source_of
 from dither.learn.rows import Batch, plain
 from dither.learn.schedules import optimizer_of, scheduler_of

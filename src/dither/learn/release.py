@@ -112,7 +112,12 @@ class ModelRelease(Release):
     def _lines(self) -> list[str]:
         kind, count = type(self.value).__name__, len(self)
         line = f"model: {kind} of {count:,} numbers"
-        return [line, *self._last()]
+        return [line, *self._cost(), *self._last()]
+
+    def _cost(self) -> list[str]:
+        if not len(self.history):
+            return []
+        return [f"ε = {self.history.epsilons[-1]:.4g} at δ = {self.delta:g} by itself"]
 
     def _last(self) -> list[str]:
         if not len(self.history) or _shown(self.history[-1]) is None:

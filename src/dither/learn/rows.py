@@ -6,7 +6,7 @@ Nothing here refuses: what cannot be used is not there, row by row (rule R1).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,12 @@ class Batch:
     inputs: Tensor
     targets: Tensor
     there: Tensor
+
+    def each(self, rows: int) -> Iterator[Batch]:
+        """The units one by one."""
+        for start in range(0, len(self.there), rows):
+            one = slice(start, start + rows)
+            yield Batch(self.inputs[one], self.targets[one], self.there[one])
 
     def to(self, device: torch.device) -> Batch:
         parts = (self.inputs, self.targets, self.there)
@@ -161,6 +167,9 @@ class Units:
     def take(self, units: Places, count: int) -> Batch:
         """The rows of these units and of as many empty ones as `count` has more."""
         places = np.full((count, self.most), -1, np.intp)
+        if self.most == 1:
+            places[: len(units), 0] = self.order[self.begin[units]]
+            return self.rows.take(places.reshape(-1))
         for line, unit in enumerate(units.tolist()):
             own = self.order[self.begin[unit] : self.begin[unit + 1]][: self.most]
             places[line, : own.size] = own
