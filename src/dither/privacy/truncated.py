@@ -158,7 +158,8 @@ def _upper(
         found = (bound[places] + rest) * (math.exp(aim) * (1.0 + ROUNDING))
         best = np.minimum(best, np.where(np.isfinite(found), found, 1.0))
         shift = total.shift
-    losses: Reals = (places + window.first) * (window.step * (1.0 + 2.0**-50)) + shift
+    width = window.step * (1.0 + 2.0**-50)
+    losses = np.asarray((places + window.first) * width + shift, np.float64)
     falling: Reals = np.minimum.accumulate(best)
     return losses, falling
 
