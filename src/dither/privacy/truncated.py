@@ -36,6 +36,8 @@ POINTS = 8000
 """The points of a curve. Chords between them lie above it by a share of their distance
 squared, once and not once a step.
 """
+WORTH = 0.999
+"""A δ of its own is spent only where it saves more than a thousandth of the loss."""
 COARSE = 1 << 14
 TILTS = 6
 ROUNDING = 2.0**-30
@@ -86,7 +88,10 @@ class Truncation:
         parts = np.maximum(losses / loss_cap, options / delta_cap)
         if not parts.size or not math.isfinite(parts.min()):
             return None
-        return self.declared(float(options[np.argmin(parts)]))
+        try:
+            return self.declared(float(options[np.argmin(parts)]))
+        except NoConversion:
+            return None
 
     def declared(self, delta: float) -> Declared:
         loss, cut = self.at(delta)
@@ -95,6 +100,11 @@ class Truncation:
                 "delta",
                 f"no loss of {self.run} at order {self.order} is known beside δ = "
                 f"{delta:g}; pass a larger one",
+            )
+        if loss >= self.run.renyi(self.order) * WORTH:
+            raise NoConversion(
+                "delta",
+                f"saves nothing: charge {self.run} as it is, without a δ of its own",
             )
         return Declared(self.run, self.order, loss, delta, max(cut, 0.0))
 
