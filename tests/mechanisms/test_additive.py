@@ -195,7 +195,7 @@ def test_what_a_staircase_would_gain(epsilon, sensitivity, mean, deviation):
 @pytest.mark.parametrize(("size", "changes"), [(1, None), (1000, None), (1000, 3)])
 def test_noise_on_reals_is_as_good_as_real_noise(epsilon, size, changes):
     """The shift of real noise that covers the grid's is at most what is promised."""
-    mechanism = Laplace(sensitivity=0.7, epsilon=epsilon, changes=changes)
+    mechanism = Laplace(sensitivity=1, epsilon=epsilon, changes=changes)
     grid, scale = mechanism.scale_on(size)
     moved = Fraction(mechanism.sensitivity) / grid.step + (changes or size)
     t = Fraction(scale)
