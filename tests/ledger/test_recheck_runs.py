@@ -41,7 +41,7 @@ def declared() -> Declared:
         GaussianDP(0.7),
         PoissonSampled(1.0, GaussianDP(0.1), 25),
         Composed([RUN, PoissonSampled(0.01, GaussianDP(0.6), 50)]),
-        PoissonSampled(0.001, GaussianDP(0.1), 10),
+        PoissonSampled(0.001, GaussianDP(1.0), 3),
     ],
 )
 def test_true_charges_pass(run: Guarantee) -> None:

@@ -101,12 +101,21 @@ def test_levels_never_lower_the_noise() -> None:
         levels([])
 
 
-def test_the_noise_for_an_epsilon() -> None:
+@pytest.mark.full
+def test_the_noise_for_many_steps() -> None:
     run = Run(round(0.0043 * 2**32), ((1.0, 3516),))
     found = noise_for(run, 3, 5e-6)
     assert found.stages[0][0] == pytest.approx(0.744, abs=2e-3)
     assert found.guarantee.epsilon_at(5e-6) <= 3
     assert found.times(0.998).guarantee.epsilon_at(5e-6) > 3
+
+
+def test_the_noise_for_an_epsilon() -> None:
+    run = Run(1 << 26, ((1.0, 10), (2.0, 5)))
+    found = noise_for(run, 1, 1e-5)
+    assert found.stages[1][0] == 2 * found.stages[0][0]
+    assert found.guarantee.epsilon_at(1e-5) <= 1
+    assert found.times(0.998).guarantee.epsilon_at(1e-5) > 1
 
 
 def test_what_cannot_be_reached_is_said() -> None:

@@ -46,11 +46,10 @@ def gaussian_cut(mu: float, order: int, delta: float) -> mpf:
 def test_a_gaussian_comes_out_as_in_closed_form(
     mu: float, order: int, delta: float
 ) -> None:
-    found = truncated(GaussianDP(mu), order, delta)
+    loss, cut = truncation(GaussianDP(mu), order, delta).at(delta)
     true = gaussian_cut(mu, order, delta)
-    assert true <= found.loss <= true * CLOSE
-    assert true_gaussian_delta(mu, found.epsilon) <= delta
-    assert found.delta == delta
+    assert true <= loss <= true * CLOSE
+    assert true_gaussian_delta(mu, cut) <= delta
 
 
 def sampled_cut(mu: float, rate: float, order: int, delta: float) -> mpf:
@@ -156,6 +155,13 @@ def test_the_cheapest_cut_balances_losses_and_delta() -> None:
     found = truncation(run, 8, 1e-9).cheapest(1.687, 5e-6)
     assert found is not None
     assert found.loss / 1.687 == pytest.approx(found.delta / 5e-6, rel=0.1)
+
+
+def test_a_delta_that_saves_nothing_is_not_spent() -> None:
+    run = GaussianDP(0.01)
+    assert truncation(run, 8, 1e-9).cheapest(1.687, 5e-6) is None
+    with pytest.raises(NoConversion, match="as it is"):
+        truncated(run, 8, 1e-6)
 
 
 def test_what_cannot_be_added_up_is_refused() -> None:

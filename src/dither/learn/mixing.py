@@ -17,7 +17,7 @@ def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
     """What one row gives must not change with another row: seen by another row there, by
     one that is not a number, and by derivatives.
     """
-    state = torch.get_rng_state()
+    state = _state(inputs.device)
     names, before = _seen(model, inputs, state)
     for change in _changes(inputs):
         try:
@@ -78,13 +78,27 @@ def _seen(
         one.register_forward_hook(note(name)) for name, one in model.named_modules()
     ]
     try:
-        torch.set_rng_state(state)
+        _restore(inputs.device, state)
         with torch.no_grad():
             model(inputs)
     finally:
         for hook in hooks:
             hook.remove()
     return names, found
+
+
+def _state(device: torch.device) -> Tensor:
+    """PyTorch's own random numbers, by which dropout goes: not those of noise."""
+    if device.type == "cuda":
+        return torch.cuda.get_rng_state(device)
+    return torch.get_rng_state()
+
+
+def _restore(device: torch.device, state: Tensor) -> None:
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state, device)
+    else:
+        torch.set_rng_state(state)
 
 
 def _same_elsewhere(first: Tensor, second: Tensor) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dither.dataset import Account
@@ -92,6 +92,8 @@ def plan_of(
     size = whole("batch", batch, "pass how many units a batch has, such as 256")
     count = whole("epochs", epochs, "pass how often units are seen, such as 10")
     question = _question(source, cost)
+    # The run speaks of this unit itself, so nothing is converted when it is charged.
+    question = replace(question, unit=_protected(question))
     terms = _terms(question.account)
     at = _delta(terms, there, delta)
     steps = count * math.ceil(there / size)
@@ -100,7 +102,7 @@ def plan_of(
             "epochs", f"make {steps:,} steps, which is too many; ask for fewer"
         )
     factors = factors_of(schedule, steps)
-    wanted = Run(rate_of(size, there), _stages(factors), _protected(question))
+    wanted = Run(rate_of(size, there), _stages(factors), question.unit)
     run = _with_noise(wanted, way, amount, terms, at)
     pairs = zip(sorted(set(factors)), run.stages, strict=True)
     level = {factor: noise for factor, (noise, _) in pairs}

@@ -232,7 +232,8 @@ def _rehearse(ready: Ready) -> None:
         batch = Batch(inputs, schema.blank(count)[1], torch.ones(count)).to(
             ready.device
         )
-        with differentiating(ready.model), torch.random.fork_rng():
+        devices = [ready.device] if ready.device.type == "cuda" else []
+        with differentiating(ready.model), torch.random.fork_rng(devices):
             ready.probed.oracle.sums(
                 batch.inputs,
                 batch.targets,

@@ -59,7 +59,7 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
     """Try a model; what it does that training cannot protect is refused by name."""
     _check_parts(model)
     inputs = made_up(schema, TRIED, model).to(device)
-    with _undone(model):
+    with _undone(model, device):
         outputs = _outputs(model, inputs)
         _check_buffers(model, inputs)
         check_rows_apart(model, inputs)
@@ -99,10 +99,10 @@ def _check_parts(model: nn.Module) -> None:
 
 
 @contextmanager
-def _undone(model: nn.Module) -> Iterator[None]:
+def _undone(model: nn.Module, device: torch.device) -> Iterator[None]:
     """Leave buffers and PyTorch's own random numbers as they were."""
     before = {name: one.clone() for name, one in model.named_buffers()}
-    with torch.random.fork_rng():
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
         try:
             yield
         finally:

@@ -90,7 +90,12 @@ def _is_frame(data: Any) -> bool:
 
 def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
     both = _numbers("inputs", inputs), _numbers("targets", targets)
-    first, second = (plain(one[:0]) for one in both)
+    try:
+        first, second = (plain(one[:0]) for one in both)
+    except TypeError:
+        raise ArgumentError(
+            "data", f"has numbers unknown to PyTorch; {WAY_OUT}"
+        ) from None
     shapes = tuple(first.shape[1:]), tuple(second.shape[1:])
     schema = Schema(shapes[0], first.dtype, shapes[1], second.dtype)
     ids = _ids(None, owner)

@@ -133,6 +133,9 @@ class Samples(Rows):
 
 def plain(values: Any) -> Tensor:
     """Numbers as the trainer has them: reals in float32, whole numbers in int64."""
+    if isinstance(values, np.ndarray):
+        # PyTorch takes neither steps backwards nor arrays that cannot be written.
+        values = np.require(values, requirements=["C", "W"])
     found = torch.as_tensor(values).detach().cpu()
     if found.dtype.is_complex or found.dtype.is_floating_point:
         return found.to(torch.float32)

@@ -15,8 +15,6 @@ from dither.privacy.training import LEAST_NOISE, MOST_NOISE, smallest
 
 __all__ = ["cheapest", "noise_for_share", "share_taken"]
 
-WORTH = 0.999
-"""A δ of its own is spent only where it saves more than a thousandth of the cost."""
 HALVES = 12
 """δ′ of the plain way is tried at the whole of what may be used, its half, and so on."""
 
@@ -52,9 +50,7 @@ def cheapest(run: Guarantee, terms: Terms, *, coarse: bool = False) -> Guarantee
     options = [*_cut(run, terms, coarse), *_plain(run, terms)]
     priced = [(_share(one, terms), place) for place, one in enumerate(options)]
     part, place = min(priced, default=(math.inf, 0))
-    if part < _share(run, terms) * WORTH:
-        return options[place]
-    return run
+    return options[place] if part < _share(run, terms) else run
 
 
 def _share(guarantee: Guarantee, terms: Terms) -> float:

@@ -46,9 +46,12 @@ def steps_of(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _distribution(parts: list[Mapping[str, Any]], order: int, cut: float) -> Any:
-    """All steps together. s steps on cells of width h add about s·α·h²/12 to losses."""
+    """All steps together. s steps on cells of width h add about s·α·h²/12 to losses,
+    and s·h²/6 to their variance.
+    """
     steps = sum(part.get("steps", 1) for part in parts)
     width = min(math.sqrt(6e-4 * cut / (steps * (order + 10))), cut / 500, 1e-4)
+    width = min(width, cut / (60 * math.sqrt(steps)))
     found = [_part(part, max(width, 1e-7)) for part in parts]
     return reduce(lambda one, two: one.compose(two), found)
 

@@ -124,6 +124,10 @@ class Additive(ABC):
         entries, in the norm at hand.
         """
 
+    def _steps(self, changes: int) -> Fraction:
+        """How many steps of the grid are added to the sensitivity for rounding to it."""
+        return self._rounding(changes)
+
     @overload
     def _draw(self, scale: float, size: None) -> int: ...
     @overload
@@ -182,7 +186,8 @@ class Additive(ABC):
             min(spread, Fraction(self.sensitivity) / moved), spread * FINEST * (1 << 20)
         )
         grid = Grid.finer_than(step)
-        exact = self._exact_scale(Fraction(self.sensitivity) / grid.step + moved)
+        steps = Fraction(self.sensitivity) / grid.step + self._steps(changes)
+        exact = self._exact_scale(steps)
         return grid, check_scale("sensitivity", float_up(exact))
 
 
@@ -234,8 +239,11 @@ class Laplace(Additive):
         return sensitivity / at_most(self.epsilon)
 
     def _rounding(self, changes: int) -> Fraction:
-        # The little more makes noise on the grid as good as real noise
-        # (docs/proofs/training.md).
+        return Fraction(changes)
+
+    # The little more makes noise on the grid as good as real noise
+    # (docs/proofs/training.md).
+    def _steps(self, changes: int) -> Fraction:
         return Fraction(changes) + FINE
 
     def _draw(self, scale: float, size: Any) -> Any:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import SupportsIndex
 
 from dither.errors import ArgumentError
-from dither.privacy.calibration import calibrate
+from dither.privacy.calibration import calibrate, probe
 from dither.privacy.composite import Composed, PoissonSampled
 from dither.privacy.concentrated import GaussianDP
 from dither.privacy.guarantees import ApproxDP, Guarantee
@@ -182,32 +182,45 @@ def smallest(part: Part, wanted: float, guess: float) -> float | None:
     `part(noise, coarse)` may be larger where coarse, and is asked so first. What is
     returned was seen to fit without.
     """
-    bracket = _bracket(lambda noise: part(noise, True), wanted, guess)
+    bracket = _bracket(lambda noise: _above(part(noise, True), wanted), guess)
     if bracket is None:
         return MOST_NOISE if part(MOST_NOISE, False) <= wanted else None
-    low, high = bracket
+    (low, above), (high, below) = bracket
     while high > low * (1.0 + TOLERANCE):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if part(middle, True) <= wanted else (middle, high)
+        middle = probe(low, high, above, below, TOLERANCE)
+        found = _above(part(middle, True), wanted)
+        if found <= 0.0:
+            high, below = middle, found
+        else:
+            low, above = middle, found
     while part(high, False) > wanted:
         high *= 1.0 + TOLERANCE
     closer = max(high / (1.0 + TOLERANCE), LEAST_NOISE)
     return closer if part(closer, False) <= wanted else high
 
 
-def _bracket(
-    part: Callable[[float], float], wanted: float, guess: float
-) -> tuple[float, float] | None:
-    """A noise that is too small, or the least there is, and one that fits: from a
-    guess, in steps that grow.
+def _above(part: float, wanted: float) -> float:
+    """How far a part is above the wanted one, on a logarithmic scale."""
+    return math.log(max(part, 1e-300) / wanted)
+
+
+End = tuple[float, float]
+
+
+def _bracket(above: Callable[[float], float], guess: float) -> tuple[End, End] | None:
+    """A noise that is too small, or the least there is, and one that fits, each with
+    its height: from a guess, in steps that grow.
     """
     noise, factor = guess, 1.1
-    fits = part(noise) <= wanted
+    height = above(noise)
     while True:
+        fits = height <= 0.0
         other = noise / factor if fits else noise * factor
         other = min(max(other, LEAST_NOISE), MOST_NOISE)
-        if (part(other) <= wanted) != fits:
-            return (other, noise) if fits else (noise, other)
+        beside = above(other)
+        ends = (noise, height), (other, beside)
+        if (beside <= 0.0) != fits:
+            return (ends[1], ends[0]) if fits else ends
         if other in (LEAST_NOISE, MOST_NOISE):
-            return (other, other) if fits else None
-        noise, factor = other, factor * factor
+            return (ends[1], ends[1]) if fits else None
+        noise, height, factor = other, beside, factor * factor

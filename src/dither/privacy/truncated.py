@@ -36,6 +36,8 @@ POINTS = 8000
 """The points of a curve. Chords between them lie above it by a share of their distance
 squared, once and not once a step.
 """
+WORTH = 0.999
+"""A δ of its own is spent only where it saves more than a thousandth of the loss."""
 COARSE = 1 << 14
 TILTS = 6
 ROUNDING = 2.0**-30
@@ -86,7 +88,10 @@ class Truncation:
         parts = np.maximum(losses / loss_cap, options / delta_cap)
         if not parts.size or not math.isfinite(parts.min()):
             return None
-        return self.declared(float(options[np.argmin(parts)]))
+        try:
+            return self.declared(float(options[np.argmin(parts)]))
+        except NoConversion:
+            return None
 
     def declared(self, delta: float) -> Declared:
         loss, cut = self.at(delta)
@@ -95,6 +100,11 @@ class Truncation:
                 "delta",
                 f"no loss of {self.run} at order {self.order} is known beside δ = "
                 f"{delta:g}; pass a larger one",
+            )
+        if loss >= self.run.renyi(self.order) * WORTH:
+            raise NoConversion(
+                "delta",
+                f"saves nothing: charge {self.run} as it is, without a δ of its own",
             )
         return Declared(self.run, self.order, loss, delta, max(cut, 0.0))
 
@@ -158,7 +168,8 @@ def _upper(
         found = (bound[places] + rest) * (math.exp(aim) * (1.0 + ROUNDING))
         best = np.minimum(best, np.where(np.isfinite(found), found, 1.0))
         shift = total.shift
-    losses: Reals = (places + window.first) * (window.step * (1.0 + 2.0**-50)) + shift
+    width = window.step * (1.0 + 2.0**-50)
+    losses = np.asarray((places + window.first) * width + shift, np.float64)
     falling: Reals = np.minimum.accumulate(best)
     return losses, falling
 
