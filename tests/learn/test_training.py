@@ -293,6 +293,8 @@ def test_one_account_for_sql_and_training(tmp_path: Path) -> None:
     }
     small = nn.Linear(2, 3)
     assert preview(small, visits, **asked).units == 300
+    cost = {name: asked[name] for name in ("loss", "epochs", "batch", "noise")}
+    assert "300 declared units" in str(preview(small, visits, **cost))
     found = train(small, visits, **asked)
     assert found.receipt is not None
     assert found.receipt.account == visits.account.name

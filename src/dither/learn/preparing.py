@@ -29,7 +29,7 @@ from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
 from dither.privacy.numbers import whole
 
-__all__ = ["Ready", "differentiating", "prepared"]
+__all__ = ["Ready", "differentiating", "micro_of", "planned", "prepared"]
 
 ROWS_AT_ONCE = 512
 """Rows that are differentiated together, unless `micro` says otherwise."""
@@ -72,19 +72,10 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
         optimizer, scheduler = _optimizers(own, settings)
-    plan = plan_of(
-        source,
-        settings.cost,
-        units=settings.units,
-        batch=settings.batch,
-        epochs=settings.epochs,
-        rows=settings.rows,
-        schedule=settings.noise_schedule,
-        delta=settings.delta,
-    )
+    plan = planned(source, settings)
     radius = Adapting.of(settings.clip, own, plan.batch)
     radius.check(max(plan.noises))
-    micro = _micro(settings.micro, plan)
+    micro = micro_of(settings.micro, plan)
     tested = _tested(settings, own, source, device)
     ready = Ready(
         own,
@@ -101,6 +92,20 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     )
     _rehearse(ready)
     return ready
+
+
+def planned(source: Source, settings: Settings) -> Plan:
+    """What a run over these records costs."""
+    return plan_of(
+        source,
+        settings.cost,
+        units=settings.units,
+        batch=settings.batch,
+        epochs=settings.epochs,
+        rows=settings.rows,
+        schedule=settings.noise_schedule,
+        delta=settings.delta,
+    )
 
 
 @contextmanager
@@ -191,7 +196,7 @@ def _made(make: Any, model: nn.Module) -> Optimizer:
     return found
 
 
-def _micro(micro: int | None, plan: Plan) -> int:
+def micro_of(micro: int | None, plan: Plan) -> int:
     """Units that are differentiated together. About one batch in twenty is larger than
     its mean by two deviations; the others fit into as many parts.
     """

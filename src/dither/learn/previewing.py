@@ -48,7 +48,8 @@ class Preview:
                 f"≈ {float(self.probability):.4g}",
                 f"noise: {level} times the clipping radius",
                 cost,
-                f"gradients: {self.route}, {self.micro:,} units at a time",
+                f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
+                "units at a time",
             ]
         )
 

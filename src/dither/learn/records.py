@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
@@ -21,7 +22,7 @@ from dither.learn.columns import Columns, column_of
 from dither.learn.rows import Rows, Samples, Schema, Tensors, plain
 from dither.ledger import Receipt
 
-__all__ = ["EACH_ROW", "Source", "source_of"]
+__all__ = ["EACH_ROW", "Source", "source_of", "unread"]
 
 EACH_ROW = "row"
 """The `owner` that says that each row is a unit of its own."""
@@ -174,6 +175,16 @@ def _frame(
     named = owner if isinstance(owner, str) and owner != EACH_ROW else None
     owned = named is not None or not isinstance(owner, str)
     return Source(columns.schema, read, owned, named)
+
+
+def unread(data: Dataset, table: str | None) -> Source:
+    """A dataset of which nothing is read: enough to say what a run costs."""
+    nothing = Schema((), torch.float32, (), torch.float32)
+
+    def read(_: Receipt | None) -> Read:
+        raise AssertionError("nothing is read for a preview")
+
+    return Source(nothing, read, not data.single, None, data, table)
 
 
 def _opened(

@@ -7,13 +7,21 @@ from typing import Any, Unpack
 from torch import nn
 
 from dither.by_name import by_name
+from dither.dataset import Dataset
 from dither.learn import checkpoints
 from dither.learn.checkpoints import Claims
 from dither.learn.clipping import Adaptive
 from dither.learn.history import Epoch, History
 from dither.learn.loop import Loop
-from dither.learn.preparing import Ready, differentiating, prepared
+from dither.learn.preparing import (
+    Ready,
+    differentiating,
+    micro_of,
+    planned,
+    prepared,
+)
 from dither.learn.previewing import Preview, preview_of
+from dither.learn.records import unread
 from dither.learn.release import ModelRelease, digest_of
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
@@ -75,9 +83,14 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 @by_name(EXAMPLE.replace("train", "preview"), Training)
 def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview:
     """What `train` would do and cost with the same arguments. No record is read, and
-    nothing is spent; what `train` would refuse, this refuses.
+    nothing is spent; what `train` would refuse, this refuses. The columns of an opened
+    dataset may be left out: the cost does not depend on them.
     """
-    ready = prepared(model, data, Settings(**options))
+    settings = Settings(**options)
+    if isinstance(data, Dataset) and settings.inputs is settings.target is None:
+        plan = planned(unread(data, settings.table), settings)
+        return preview_of(plan, micro_of(settings.micro, plan), "")
+    ready = prepared(model, data, settings)
     return preview_of(ready.plan, ready.micro, ready.probed.route)
 
 
