@@ -105,6 +105,16 @@ def test_checkpoints_hold_no_keys(tmp_path: Path) -> None:
     ]
 
 
+def test_a_place_that_cannot_be_written_is_refused_before_the_charge(
+    tmp_path: Path,
+) -> None:
+    budget = Budget(20.0, 1e-6)
+    spent = str(budget)
+    with pytest.raises(ArgumentError, match="checkpoint"):
+        train(model(), records(), **asked(tmp_path / "no" / "run.pt", budget))
+    assert str(budget) == spent
+
+
 @pytest.mark.parametrize("what", ["model", "data", "account", "run", "file", "nothing"])
 def test_checkpoints_of_something_else_are_refused(tmp_path: Path, what: str) -> None:
     path, budget = tmp_path / "run.pt", Budget(20.0, 1e-6)

@@ -355,6 +355,24 @@ class Centred(nn.Module):
         return inputs - inputs.mean(0)
 
 
+class Shuffled(nn.Module):
+    """Mixes words of different rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(20, 3)
+
+    def forward(self, words: Tensor) -> Tensor:
+        found: Tensor = self.words(words).mean(1)
+        return found + found.roll(1, 0)
+
+
+def test_rows_of_words_that_mix_are_refused() -> None:
+    words = torch.arange(UNITS * 4).view(UNITS, 4) % 20
+    with pytest.raises(ArgumentError, match="Shuffled"):
+        preview(Shuffled(), (words, records()[1]), **owned())
+
+
 class Remembering(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ from dither.learn.preparing import Ready
 from dither.ledger import Account, Receipt
 from dither.ledger.wire import from_json, to_json
 
-__all__ = ["Claims", "Resumed", "fingerprint", "resumed", "save"]
+__all__ = ["Claims", "Resumed", "check_place", "fingerprint", "resumed", "save"]
 
 FORMAT = "dither.checkpoint/1"
 
@@ -73,6 +73,26 @@ def account_of(ready: Ready, argument: str) -> Account:
     return account
 
 
+def check_place(ready: Ready, path: Any) -> None:
+    """That there is an account to count steps, and a place to write to: before the
+    charge.
+    """
+    account_of(ready, "checkpoint")
+    try:
+        beside = _beside(Path(path))
+        with beside.open("wb"):
+            pass
+        beside.unlink()
+    except (OSError, TypeError, ValueError):
+        raise ArgumentError(
+            "checkpoint", "cannot be written there; pass a file in a folder that exists"
+        ) from None
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
 def fingerprint(model: nn.Module) -> str:
     """What tells a model from others: its layers, and shapes of its parameters."""
     shapes = [
@@ -100,7 +120,7 @@ def save(
         "scheduler": _state(ready),
     }
     target = Path(path)
-    beside = target.with_name(f"{target.name}.part")
+    beside = _beside(target)
     with beside.open("wb") as file:
         torch.save(held, file)
         file.flush()

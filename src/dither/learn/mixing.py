@@ -37,7 +37,7 @@ def _changes(inputs: Tensor) -> Iterator[Tensor]:
     """The same rows but for one."""
     other = inputs.clone()
     real = inputs.is_floating_point()
-    other[1] = inputs[1] * -3 if real else inputs[0]
+    other[1] = inputs[1] * -3 if real else (inputs[1] + 1) % (inputs.max() + 1)
     yield other
     if real:
         odd = inputs.clone()

@@ -42,7 +42,7 @@ class Training(Asking, total=False):
     noise_schedule: Schedule | None
     scheduler: Callable[..., Any] | None
     public: tuple[Tensor, Tensor] | None
-    callbacks: Sequence[Callable[[Any], Any]]
+    callbacks: Sequence[Callable[[Any], Any]] | None
     checkpoint: str | Path | None
     resume: str | Path | None
     device: str | torch.device | None
@@ -87,6 +87,8 @@ class Settings:
         for name, example in REQUIRED.items():
             if getattr(self, name) is None:
                 raise ArgumentError(name, f"is missing; pass one such as {example}")
+        if self.callbacks is None:
+            object.__setattr__(self, "callbacks", ())
         if not callable(self.loss):
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"

@@ -66,13 +66,14 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     account is charged for them in the cheapest way (docs/proofs/training.md).
     Assumes: starting weights, the shape of a row, `units`, `rows`, `classes` and `public`
     are public; the model does with private rows what it does with made-up ones: it mixes
-    none and keeps none. Arithmetic is that of floats. How long it takes is not protected.
+    none and keeps none; a `Dataset` makes each row from that record alone. Arithmetic is
+    that of floats. How long it takes is not protected.
     """
     ready = prepared(model, data, Settings(**options))
+    if ready.settings.checkpoint is not None:
+        checkpoints.check_place(ready, ready.settings.checkpoint)
     if ready.settings.resume is not None:
         return _resumed(ready)
-    if ready.settings.checkpoint is not None:
-        checkpoints.account_of(ready, "checkpoint")
     plan = ready.plan
     with plan.question.paying(plan.charged, within=WITHIN) as paid:
         left = tuple(range(plan.epochs))
