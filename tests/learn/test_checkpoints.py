@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from dither import ArgumentError, Budget, LedgerError
+from dither import ArgumentError, Budget, LedgerError, PureDP
 from dither.learn import Adaptive, train
 from dither.learn.checkpoints import Claims
 from tests.learn.data import model, owned, records
@@ -78,13 +78,21 @@ def test_steps_are_used_once(tmp_path: Path) -> None:
 
 def test_an_epoch_is_claimed_by_one_process_only() -> None:
     budget = Budget(20.0, 1e-6)
-    found = train(model(), records(), **owned(budget=budget))
-    assert found.receipt is not None
-    claims = Claims(budget, found.receipt)
+    claims = Claims(budget, budget.charge(PureDP(1.0)))
     claims.claim(0)
     assert claims.unused(2) == [1]
     with pytest.raises(LedgerError, match="already"):
         claims.claim(0)
+
+
+def test_weights_come_out_once() -> None:
+    budget = Budget(20.0, 1e-6)
+    found = train(model(), records(), **owned(budget=budget))
+    assert found.receipt is not None
+    claims = Claims(budget, found.receipt)
+    assert claims.unused(2) == []
+    with pytest.raises(LedgerError, match="already"):
+        claims.note("other weights")
 
 
 def test_checkpoints_hold_no_keys(tmp_path: Path) -> None:

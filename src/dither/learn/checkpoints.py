@@ -33,7 +33,9 @@ FORMAT = "dither.checkpoint/1"
 
 @dataclass(frozen=True)
 class Claims:
-    """The epochs of a receipt that some process has begun, in the book."""
+    """The epochs of a receipt that some process has begun, in the book, and the hash of
+    the weights that came out: they do so once.
+    """
 
     account: Account
     receipt: Receipt
@@ -43,14 +45,24 @@ class Claims:
         self.account.store(self.receipt, self._key(epoch), "begun")
 
     def unused(self, epochs: int) -> list[int]:
-        return [
-            one
-            for one in range(epochs)
-            if self.account.stored(self._key(one), by=self.receipt.by) is None
-        ]
+        """Epochs that nobody has begun; none once weights have come out."""
+        if self._stored(self._weights):
+            return []
+        return [one for one in range(epochs) if not self._stored(self._key(one))]
+
+    def note(self, digest: str) -> None:
+        """Keep the hash of the weights that come out; refused a second time."""
+        self.account.store(self.receipt, self._weights, f"sha256 {digest}")
+
+    def _stored(self, key: str) -> bool:
+        return self.account.stored(key, by=self.receipt.by) is not None
 
     def _key(self, epoch: int) -> str:
         return f"training {self.receipt.number}, epoch {epoch + 1}"
+
+    @property
+    def _weights(self) -> str:
+        return f"training {self.receipt.number}, weights"
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,7 @@ def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelR
     digest = digest_of(ready.model)
     account = ready.plan.question.account
     if isinstance(account, Account) and source.receipt is not None:
-        key = f"training {source.receipt.number}, weights"
-        account.store(source.receipt, key, f"sha256 {digest}")
+        Claims(account, source.receipt).note(digest)
     return ModelRelease(
         what="model",
         value=ready.model,
