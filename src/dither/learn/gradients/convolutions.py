@@ -8,7 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["geometry", "unfolded"]
+from dither.learn.gradients.norms import cheaper
+from dither.learn.gradients.tape import LEADING, Tape
+from dither.learn.gradients.uses import Outer, Use, Whole, full
+
+__all__ = ["geometry", "used"]
 
 Geometry = tuple[list[int], list[int], list[int], int]
 """Stride, padding, dilation and groups, one number for each axis."""
@@ -47,20 +51,27 @@ def _same(kernel: list[int], dilations: list[int]) -> list[int]:
     return pads
 
 
-def unfolded(
-    inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
-) -> Tensor:
-    """The gradient of the weights for each row: [rows, entries]."""
+def used(
+    tape: Tape, inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+) -> Use:
+    """How rows used the weights: patches and output gradients where places are few
+    beside entries, gradients otherwise.
+    """
     stride, padding, dilation, groups = how
     if inputs.ndim == 3:  # a series is an image of height 1
         inputs, gradient = inputs.unsqueeze(2), gradient.unsqueeze(2)
         shape = torch.Size((*shape[:2], 1, shape[2]))
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
     patches = _patches(inputs, shape[2:], (stride, padding, dilation, groups))
-    rows, places = patches.shape[0], patches.shape[1]
-    lefts = gradient.reshape(rows, groups, -1, places)
-    rights = patches.reshape(rows, places, groups, -1).transpose(1, 2)
-    return (lefts @ rights).flatten(1)
+    rows, places = patches.shape[:2]
+    height, width = shape[0], shape[1:].numel()
+    if groups == 1 and cheaper(places * tape.rows, height + width, height * width):
+        left = gradient.flatten(2).transpose(1, 2)
+        right = patches.reshape(rows, places, width)
+        return Outer(tape.arranged(left, LEADING), tape.arranged(right, LEADING))
+    lefts = full(gradient).reshape(rows, groups, -1, places)
+    rights = full(patches).reshape(rows, places, groups, -1).transpose(1, 2)
+    return Whole(tape.summed((lefts @ rights).flatten(1)))
 
 
 def _patches(inputs: Tensor, kernel: torch.Size, how: Geometry) -> Tensor:

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["Lookup", "Outer", "Use", "Whole"]
+from dither.learn.gradients.products import gram, summed
+
+__all__ = ["Factored", "Lookup", "Outer", "Use", "Whole", "gathered"]
 
 
 class Use(ABC):
@@ -35,7 +37,9 @@ class Use(ABC):
 
 @dataclass(frozen=True)
 class Whole(Use):
-    """Gradients that are small enough to be held: [units, entries]."""
+    """Gradients that are small enough to be held: [units, entries], in float32 or
+    float64.
+    """
 
     gradients: Tensor
 
@@ -43,7 +47,7 @@ class Whole(Use):
         return self.gradients
 
     def total(self, weights: Tensor) -> Tensor:
-        return weights @ self.gradients
+        return weights.to(self.gradients.dtype) @ self.gradients
 
     def without(self, units: Tensor) -> Whole:
         return Whole(self.gradients.masked_fill(units[:, None], 0.0))
@@ -62,7 +66,12 @@ class Factored(Use):
 
     @property
     @abstractmethod
-    def left_squares(self) -> Tensor:
+    def left_length(self) -> int:
+        """How many numbers an inner product of left sides adds."""
+
+    @property
+    @abstractmethod
+    def left_norms(self) -> Tensor:
         """[units, places]"""
 
     @abstractmethod
@@ -74,16 +83,14 @@ class Factored(Use):
         return self.right.shape[1]
 
     @property
-    def bound(self) -> Tensor:
-        """What a unit's gradient is at most, if nothing cancels: Σ |left| |right|."""
-        rights = torch.linalg.vector_norm(self.right, dim=2)
-        found: Tensor = (self.left_squares.sqrt() * rights).sum(1)
-        return found
+    def right_norms(self) -> Tensor:
+        """[units, places]"""
+        return norms(self.right)
 
     def product(self, other: Factored) -> Tensor:
         """The inner product of two uses' gradients, for each unit."""
-        rights = self.right @ other.right.transpose(1, 2)
-        both = self.lefts_with(other) * rights
+        both = self.lefts_with(other)
+        both = both * gram(self.right, other.right)
         # In double precision, so that only the products themselves are rounded.
         return both.sum((1, 2), dtype=torch.float64)
 
@@ -100,23 +107,24 @@ class Outer(Factored):
         return self.left.shape[2]
 
     @property
-    def left_squares(self) -> Tensor:
-        return self.left.square().sum(2, dtype=torch.float64)
+    def left_length(self) -> int:
+        return self.height
+
+    @property
+    def left_norms(self) -> Tensor:
+        return norms(self.left)
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Outer):
-            return self.left @ other.left.transpose(1, 2)
+            return gram(self.left, other.left)
         return other.lefts_with(self).transpose(1, 2)
 
     def whole(self) -> Tensor:
-        return (self.left.transpose(1, 2) @ self.right).flatten(1)
+        sides = (self.left.transpose(1, 2), self.right.transpose(1, 2))
+        return gram(*sides).flatten(1)
 
     def total(self, weights: Tensor) -> Tensor:
-        each = weights[:, None, None]
-        narrow = self.left.shape[2] <= self.right.shape[2]
-        left = self.left * each if narrow else self.left
-        right = self.right if narrow else self.right * each
-        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+        return summed(self.left, self.right, weights).flatten()
 
     def without(self, units: Tensor) -> Outer:
         where = units[:, None, None]
@@ -137,22 +145,27 @@ class Lookup(Factored):
         return self.size
 
     @property
-    def left_squares(self) -> Tensor:
+    def left_length(self) -> int:
+        return 1
+
+    @property
+    def left_norms(self) -> Tensor:
         return torch.ones_like(self.lines, dtype=torch.float64)
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Lookup):
             same = self.lines[:, :, None] == other.lines[:, None, :]
-            return same.to(self.right.dtype)
+            return same.to(torch.float32)
         assert isinstance(other, Outer)
         lines = self.lines[:, None, :].expand(-1, other.places, -1)
         return other.left.gather(2, lines).transpose(1, 2)
 
     def whole(self) -> Tensor:
         units, width = self.right.shape[0], self.right.shape[2]
-        found = self.right.new_zeros(units, self.size, width)
+        right = full(self.right)
+        found = right.new_zeros(units, self.size, width)
         lines = self.lines[:, :, None].expand(-1, -1, width)
-        return found.scatter_add_(1, lines, self.right).flatten(1)
+        return found.scatter_add_(1, lines, right).flatten(1)
 
     def total(self, weights: Tensor) -> Tensor:
         right = self.right * weights[:, None, None]
@@ -170,3 +183,13 @@ def gathered(uses: Sequence[Use]) -> list[Use]:
     held = [use.gradients for use in uses if isinstance(use, Whole)]
     others: list[Use] = [use for use in uses if not isinstance(use, Whole)]
     return [*others, Whole(torch.stack(held).sum(0))] if held else others
+
+
+def norms(values: Tensor) -> Tensor:
+    """The length of each last axis, in double precision."""
+    return torch.linalg.vector_norm(full(values), dim=-1).double()
+
+
+def full(values: Tensor) -> Tensor:
+    """In float32 at least."""
+    return values.float() if values.dtype.itemsize < 4 else values
