@@ -10,6 +10,7 @@ single rows; a model for which it does not is `Untraceable`.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Mapping
 
 import torch
@@ -110,7 +111,7 @@ def _gradients(
     with tape:
         outputs = called(model, inputs)
     losses = row_losses(loss, outputs, targets)
-    for row in range(count):  # noqa: B007
+    for row in range(count):
         torch.autograd.grad(
             losses[row], tape.anchor, allow_unused=True, retain_graph=True
         )
@@ -195,7 +196,7 @@ def _near(parameters: Iterable[Tensor]) -> float:
 
 
 def _length(values: Iterable[Tensor]) -> float:
-    return float(sum(float(one.double().square().sum()) for one in values)) ** 0.5
+    return math.sqrt(sum(float(one.double().square().sum()) for one in values))
 
 
 def _row_gradients(

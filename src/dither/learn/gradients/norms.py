@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 
 from dither.learn.gradients.products import LENGTH, rounding
-from dither.learn.gradients.uses import Factored, Use, Whole, gathered
+from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, squares_of
 
-__all__ = ["Measured", "cheaper", "measured", "squares_of"]
+__all__ = ["Measured", "cheaper", "measured"]
 
 LOST = 2.0**-62
 """Numbers below half of it have squares that are no usual float32."""
 
-BLOCK = 32
 SMALL = 4096
 """Entries of a parameter whose gradients are made without a second thought."""
 
@@ -48,8 +47,8 @@ def measured(uses: Sequence[Use]) -> Measured:
     factored = [use for use in uses if isinstance(use, Factored)]
     if len(factored) == len(uses) and ghost_is_cheaper(factored):
         return Measured(uses, _ghost(factored))
-    held = gathered([Whole(use.whole()) for use in uses])
-    return Measured(held, _direct(held[0].whole()))
+    held = gathered(uses)
+    return Measured([held], _direct(held.gradients))
 
 
 def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
@@ -58,6 +57,8 @@ def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
     Gradients are then held only where they are smaller than what layers keep anyway. A
     lookup's left sides are compared and not multiplied, so its height costs nothing.
     """
+    if len({use.kernel for use in uses}) > 1:
+        return False
     height, width = uses[0].height, uses[0].right.shape[2]
     lengths = max(use.left_length for use in uses) + width
     return cheaper(sum(use.places for use in uses), lengths, height * width)
@@ -71,25 +72,8 @@ def cheaper(places: int, lengths: int, entries: int) -> bool:
 
 
 def _direct(gradients: Tensor) -> Tensor:
-    share = 1 + 2 * BLOCK * rounding(gradients)
+    share = 1 + (BLOCK + 8) * rounding(gradients)
     return squares_of(gradients) * share + gradients.shape[1] * LOST**2
-
-
-def squares_of(values: Tensor) -> Tensor:
-    """The squared norm of each row, in double precision.
-
-    Blocks are summed in the precision of the values, which costs half as much as
-    turning all of them into doubles.
-    """
-    rows, entries = values.shape
-    if entries <= BLOCK:
-        return values.double().square().sum(1)
-    most = entries - entries % BLOCK
-    blocks = values[:, :most].reshape(rows, -1, BLOCK)
-    found = torch.linalg.vector_norm(blocks, dim=2).double().square().sum(1)
-    if most == entries:
-        return found
-    return found + values[:, most:].double().square().sum(1)
 
 
 def _ghost(uses: Sequence[Factored]) -> Tensor:
@@ -112,7 +96,7 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
 def _single(use: Factored) -> Tensor:
     """One place: nothing is added up, so nothing cancels."""
     left, right = use.left_norms, use.right_norms
-    share = 1 + (use.left_length + use.right.shape[2] + 8) * rounding(use.right)
+    share = 1 + (BLOCK + 8) * rounding(use.right)
     return ((left * right)[:, 0] * share + _lost(left, right, use)).square()
 
 

@@ -19,6 +19,11 @@ from dither.learn.gradients.products import gram, summed
 __all__ = ["Factored", "Lookup", "Outer", "Use", "Whole", "gathered"]
 
 
+BLOCK = 128
+Kernel = tuple[int, int] | None
+"""Spots and channels of a convolution's kernel."""
+
+
 class Use(ABC):
     """One use of a parameter by all rows."""
 
@@ -38,19 +43,20 @@ class Use(ABC):
 @dataclass(frozen=True)
 class Whole(Use):
     """Gradients that are small enough to be held: [units, entries], in float32 or
-    float64.
+    float64. With a `kernel`, entries stand as `turned` says.
     """
 
     gradients: Tensor
+    kernel: Kernel = None
 
     def whole(self) -> Tensor:
-        return self.gradients
+        return turned(self.gradients, self.kernel)
 
     def total(self, weights: Tensor) -> Tensor:
-        return weights.to(self.gradients.dtype) @ self.gradients
+        return turned(weights.to(self.gradients.dtype) @ self.gradients, self.kernel)
 
     def without(self, units: Tensor) -> Whole:
-        return Whole(self.gradients.masked_fill(units[:, None], 0.0))
+        return Whole(self.gradients.masked_fill(units[:, None], 0.0), self.kernel)
 
 
 class Factored(Use):
@@ -58,6 +64,7 @@ class Factored(Use):
 
     right: Tensor
     """[units, places, width]"""
+    kernel: Kernel
 
     @property
     @abstractmethod
@@ -101,6 +108,7 @@ class Outer(Factored):
 
     left: Tensor
     right: Tensor
+    kernel: Kernel = None
 
     @property
     def height(self) -> int:
@@ -121,15 +129,16 @@ class Outer(Factored):
 
     def whole(self) -> Tensor:
         sides = (self.left.transpose(1, 2), self.right.transpose(1, 2))
-        return gram(*sides).flatten(1)
+        return turned(gram(*sides).flatten(1), self.kernel)
 
     def total(self, weights: Tensor) -> Tensor:
-        return summed(self.left, self.right, weights).flatten()
+        found = summed(self.left, self.right, weights).flatten()
+        return turned(found, self.kernel)
 
     def without(self, units: Tensor) -> Outer:
         where = units[:, None, None]
         left, right = (one.masked_fill(where, 0.0) for one in (self.left, self.right))
-        return Outer(left, right)
+        return Outer(left, right, self.kernel)
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,7 @@ class Lookup(Factored):
     lines: Tensor
     right: Tensor
     size: int
+    kernel: Kernel = None
 
     @property
     def height(self) -> int:
@@ -178,16 +188,48 @@ class Lookup(Factored):
         return Lookup(self.lines, right, self.size)
 
 
-def gathered(uses: Sequence[Use]) -> list[Use]:
-    """The uses with those that are held added into one."""
-    held = [use.gradients for use in uses if isinstance(use, Whole)]
-    others: list[Use] = [use for use in uses if not isinstance(use, Whole)]
-    return [*others, Whole(torch.stack(held).sum(0))] if held else others
+def gathered(uses: Sequence[Use]) -> Whole:
+    """All uses as one gradient for each unit."""
+    if len(uses) == 1:
+        (use,) = uses
+        return use if isinstance(use, Whole) else Whole(use.whole())
+    return Whole(torch.stack([use.whole() for use in uses]).sum(0))
+
+
+def turned(values: Tensor, kernel: Kernel) -> Tensor:
+    """Entries as the parameter has them, where they stand with channels last. A norm
+    does not mind, so a sum of gradients is turned and not each of them.
+    """
+    if kernel is None:
+        return values
+    spots, channels = kernel
+    apart = values.reshape(*values.shape[:-1], -1, spots, channels)
+    return apart.transpose(-1, -2).flatten(values.ndim - 1)
 
 
 def norms(values: Tensor) -> Tensor:
     """The length of each last axis, in double precision."""
-    return torch.linalg.vector_norm(full(values), dim=-1).double()
+    return squares_of(full(values)).sqrt()
+
+
+def squares_of(values: Tensor) -> Tensor:
+    """The squared length of each last axis, in double precision.
+
+    Blocks are summed in the precision of the values, which costs half as much as
+    turning all of them into doubles, and rounds a sum of squares `BLOCK` times.
+    """
+    width = values.shape[-1]
+    most = width - width % BLOCK
+    if not most:
+        return _length(values).square()
+    blocks = values[..., :most].reshape(*values.shape[:-1], -1, BLOCK)
+    found = _length(blocks).square().sum(-1)
+    return found if most == width else found + _length(values[..., most:]).square()
+
+
+def _length(values: Tensor) -> Tensor:
+    found: Tensor = torch.linalg.vector_norm(values, dim=-1)
+    return found.double()
 
 
 def full(values: Tensor) -> Tensor:
