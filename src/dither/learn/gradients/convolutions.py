@@ -8,7 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["geometry", "unfolded"]
+from dither.learn.gradients.norms import cheaper
+from dither.learn.gradients.tape import LEADING, Tape
+from dither.learn.gradients.uses import Outer, Use, Whole, full
+
+__all__ = ["geometry", "used"]
 
 Geometry = tuple[list[int], list[int], list[int], int]
 """Stride, padding, dilation and groups, one number for each axis."""
@@ -47,20 +51,57 @@ def _same(kernel: list[int], dilations: list[int]) -> list[int]:
     return pads
 
 
-def unfolded(
-    inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
-) -> Tensor:
-    """The gradient of the weights for each row: [rows, entries]."""
+def used(
+    tape: Tape, inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+) -> Use:
+    """How rows used the weights: patches and output gradients where places are few
+    beside entries, gradients otherwise.
+    """
     stride, padding, dilation, groups = how
     if inputs.ndim == 3:  # a series is an image of height 1
         inputs, gradient = inputs.unsqueeze(2), gradient.unsqueeze(2)
         shape = torch.Size((*shape[:2], 1, shape[2]))
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
-    patches = _patches(inputs, shape[2:], (stride, padding, dilation, groups))
-    rows, places = patches.shape[0], patches.shape[1]
-    lefts = gradient.reshape(rows, groups, -1, places)
-    rights = patches.reshape(rows, places, groups, -1).transpose(1, 2)
-    return (lefts @ rights).flatten(1)
+    how = (stride, padding, dilation, groups)
+    if groups == 1:
+        return _dense(tape, inputs, gradient, shape, how)
+    patches = _patches(inputs, shape[2:], how)
+    rows, places = patches.shape[:2]
+    lefts = full(gradient).reshape(rows, groups, -1, places)
+    rights = full(patches).reshape(rows, places, groups, -1).transpose(1, 2)
+    return Whole(tape.summed((lefts @ rights).flatten(1)))
+
+
+def _dense(
+    tape: Tape, inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+) -> Use:
+    patches = _channels_last(inputs, shape[2:], tuple(gradient.shape[2:]), how)
+    height, width, places = shape[0], shape[1:].numel(), patches.shape[1]
+    kernel = (shape[2:].numel(), shape[1])
+    if cheaper(places * tape.rows, height + width, height * width):
+        left = gradient.flatten(2).transpose(1, 2)
+        left, right = (tape.arranged(one, LEADING) for one in (left, patches))
+        return Outer(left, right, kernel)
+    each = full(gradient).flatten(2) @ full(patches)
+    return Whole(tape.summed(each), kernel)
+
+
+def _channels_last(
+    inputs: Tensor, kernel: torch.Size, sizes: tuple[int, ...], how: Geometry
+) -> Tensor:
+    """What each output looked at: [rows, places, height × width × channels].
+
+    With channels last, long runs of numbers are copied at once.
+    """
+    (down, across), (high, wide), dilation, _ = how
+    turned = inputs.permute(0, 2, 3, 1).contiguous()
+    if high or wide:
+        turned = functional.pad(turned, (0, 0, wide, wide, high, high))
+    row, line, spot, _ = turned.stride()
+    shape = (len(inputs), *sizes, *kernel, inputs.shape[1])
+    steps = (line * down, spot * across, line * dilation[0], spot * dilation[1])
+    seen = turned.as_strided(shape, (row, *steps, 1))
+    return seen.reshape(len(inputs), sizes[0] * sizes[1], -1)
 
 
 def _patches(inputs: Tensor, kernel: torch.Size, how: Geometry) -> Tensor:

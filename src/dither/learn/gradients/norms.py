@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from dither.learn.gradients.uses import Factored, Use, Whole, gathered
+from dither.learn.gradients.products import LENGTH, rounding
+from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, squares_of
 
-__all__ = ["Measured", "measured"]
+__all__ = ["Measured", "cheaper", "measured"]
 
+LOST = 2.0**-62
+"""Numbers below half of it have squares that are no usual float32."""
 
-BLOCK = 32
 SMALL = 4096
 """Entries of a parameter whose gradients are made without a second thought."""
 
@@ -42,36 +45,35 @@ def measured(uses: Sequence[Use]) -> Measured:
     itself is never made), or from the gradient of each unit.
     """
     factored = [use for use in uses if isinstance(use, Factored)]
-    if len(factored) == len(uses) and _ghost_is_cheaper(factored):
+    if len(factored) == len(uses) and ghost_is_cheaper(factored):
         return Measured(uses, _ghost(factored))
-    held = gathered([Whole(use.whole()) for use in uses])
-    return Measured(held, _direct(held[0].whole()))
+    held = gathered(uses)
+    return Measured([held], _direct(held.gradients))
 
 
-def _ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
-    places = sum(use.places for use in uses)
+def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
+    """Products of places cost places² × (height + width), gradients places × entries.
+
+    Gradients are then held only where they are smaller than what layers keep anyway. A
+    lookup's left sides are compared and not multiplied, so its height costs nothing.
+    """
+    if len({use.kernel for use in uses}) > 1:
+        return False
     height, width = uses[0].height, uses[0].right.shape[2]
+    lengths = max(use.left_length for use in uses) + width
+    return cheaper(sum(use.places for use in uses), lengths, height * width)
+
+
+def cheaper(places: int, lengths: int, entries: int) -> bool:
+    """Whether products of places cost less than gradients of this many entries."""
     if places == 1:
         return True
-    entries = height * width
-    return entries > SMALL and places * (height + width) <= entries
+    return entries > SMALL and places * lengths <= entries
 
 
 def _direct(gradients: Tensor) -> Tensor:
-    return squares_of(gradients) * (1 + BLOCK * _unit(gradients))
-
-
-def squares_of(values: Tensor) -> Tensor:
-    """The squared norm of each row, in double precision.
-
-    Blocks are summed in the precision of the values, which costs half as much as
-    turning all of them into doubles.
-    """
-    rows, entries = values.shape
-    most = entries - entries % BLOCK
-    blocks = values[:, :most].reshape(rows, -1, BLOCK)
-    rest = values[:, most:].double().square().sum(1)
-    return torch.linalg.vector_norm(blocks, dim=2).double().square().sum(1) + rest
+    share = 1 + (BLOCK + 8) * rounding(gradients)
+    return squares_of(gradients) * share + gradients.shape[1] * LOST**2
 
 
 def _ghost(uses: Sequence[Factored]) -> Tensor:
@@ -84,23 +86,32 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
             found = found + 2 * one.product(other)
     # What cancels does so up to rounding of products that may be much larger than what
     # is left, so the margin is absolute: a share of the norm if nothing cancelled.
-    most = torch.stack([use.bound for use in uses]).sum(0).square()
-    return (found + _margin(uses) * most).clamp_min(0)
+    sides = [(use.left_norms, use.right_norms) for use in uses]
+    most = sum((left * right).sum(1) for left, right in sides)
+    lost = sum(_lost(*pair, use) for pair, use in zip(sides, uses, strict=True))
+    norm = (found + _margin(uses) * most**2).clamp_min(0).sqrt()
+    return (norm + lost).square()
 
 
 def _single(use: Factored) -> Tensor:
     """One place: nothing is added up, so nothing cancels."""
-    sides = (use.left_squares[:, 0], squares_of(use.right[:, 0]))
-    return sides[0] * sides[1] * (1 + 2 * BLOCK * _unit(use.right))
+    left, right = use.left_norms, use.right_norms
+    share = 1 + (BLOCK + 8) * rounding(use.right)
+    return ((left * right)[:, 0] * share + _lost(left, right, use)).square()
+
+
+def _lost(left: Tensor, right: Tensor, use: Factored) -> Tensor:
+    """What numbers lose whose squares are too small for a float: at most `LOST` each,
+    on one side, beside whatever is on the other.
+    """
+    high, wide = math.sqrt(use.left_length), math.sqrt(use.right.shape[2])
+    return LOST * (high * right.sum(1) + wide * left.sum(1) + use.places)
 
 
 def _margin(uses: Sequence[Factored]) -> float:
     """How far rounding moves a sum of products of two inner products, as a share of the
-    product of norms: each inner product of length n by n units.
+    product of norms: each inner product of length n by n roundings.
     """
-    height, width = uses[0].height, uses[0].right.shape[2]
-    return (height + width + 8) * _unit(uses[0].right) / 2
-
-
-def _unit(values: Tensor) -> float:
-    return torch.finfo(values.dtype).eps
+    width = min(uses[0].right.shape[2], LENGTH)
+    height = min(max(use.left_length for use in uses), LENGTH)
+    return (height + width + 8) * max(rounding(use.right) for use in uses)

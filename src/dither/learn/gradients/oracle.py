@@ -5,19 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import vmap
+from torch.utils._pytree import tree_leaves
 
+from dither.learn.gradients.layers import KNOWN
+from dither.learn.gradients.losses import Loss, row_losses
 from dither.learn.gradients.norms import Measured, measured
 from dither.learn.gradients.tape import Tape
 
-__all__ = ["Ghost", "Oracle", "row_losses", "trained"]
+__all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
 
 HUGE = 2.0**120
 """Squared norms beyond it come from numbers whose products may be infinite."""
-Loss = Callable[[Tensor, Tensor], Tensor]
+Inputs = Any
+"""A tensor, a tuple of a model's arguments, or a dict of its named arguments; the first
+axis of each tensor is rows."""
 Squares = Mapping[str, Tensor]
 Weights = Callable[[Squares], Squares]
 """Squared norms of each parameter's gradients, one for each unit, become weights."""
@@ -28,13 +33,16 @@ def trained(model: nn.Module) -> dict[str, nn.Parameter]:
     return {name: one for name, one in model.named_parameters() if one.requires_grad}
 
 
-def row_losses(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
-    """The loss of each row: what the loss gives for a batch of that row alone, so it
-    cannot mix rows.
-    """
-    return vmap(loss, randomness="different")(
-        outputs.unsqueeze(1), targets.unsqueeze(1)
-    )
+def called(model: Callable[..., Any], inputs: Inputs) -> Any:
+    """What a model gives for inputs of any of these kinds."""
+    if isinstance(inputs, tuple):
+        return model(*inputs)
+    return model(**inputs) if isinstance(inputs, dict) else model(inputs)
+
+
+def size_of(inputs: Inputs) -> int:
+    """How many rows there are."""
+    return int(tree_leaves(inputs)[0].shape[0])
 
 
 class Oracle(ABC):
@@ -44,7 +52,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def measured(
-        self, inputs: Tensor, targets: Tensor, there: Tensor, rows: int = 1
+        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
         """How each unit used each trained parameter. A unit has `rows` rows, which
         stand beside each other; `there` is 0 for rows that only fill a unit up.
@@ -52,7 +60,7 @@ class Oracle(ABC):
 
     def sums(
         self,
-        inputs: Tensor,
+        inputs: Inputs,
         targets: Tensor,
         there: Tensor,
         weights: Weights,
@@ -93,14 +101,19 @@ class Ghost(Oracle):
     layouts: Mapping[int, str] = field(default_factory=dict)
 
     def measured(
-        self, inputs: Tensor, targets: Tensor, there: Tensor, rows: int = 1
+        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
         parameters = trained(self.model)
         names = {id(one): name for name, one in parameters.items()}
-        tape = Tape(names, inputs.shape[0] // rows, rows, self.layouts)
+        units = size_of(inputs) // rows
+        there = there.bool()
+        # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
+        # row is a unit of its own, such a unit counts for nothing anyway.
+        absent = ~there if rows > 1 and not there.all() else None
+        tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
         with tape:
-            outputs = self.model(inputs)
+            outputs = called(self.model, inputs)
         losses = row_losses(self.loss, outputs, targets)
-        total = torch.where(there.bool(), losses, 0.0).sum()
+        total = torch.where(there, losses, 0.0).sum()
         torch.autograd.grad(total, tape.anchor, allow_unused=True)
         return {name: measured(uses) for name, uses in tape.uses.items()}

@@ -15,7 +15,16 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-__all__ = ["Affine", "Convolved", "Linear", "LookedUp", "Seen", "tapped"]
+__all__ = [
+    "Affine",
+    "Convolved",
+    "Copied",
+    "Linear",
+    "LookedUp",
+    "Normalized",
+    "Seen",
+    "tapped",
+]
 
 Seen = Callable[[Tensor, Tensor], None]
 """Takes what went in and the gradient of what came out."""
@@ -28,8 +37,10 @@ class Linear(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
-        ctx.inputs, ctx.weight, ctx.seen = inputs.detach(), weight, seen
-        return functional.linear(inputs, weight, bias)
+        found = functional.linear(inputs, weight, bias)
+        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        ctx.seen = seen
+        return found
 
     @staticmethod
     @once_differentiable
@@ -52,9 +63,10 @@ class Convolved(torch.autograd.Function):
         how: tuple[Any, ...],
         seen: Seen,
     ) -> Tensor:
-        ctx.inputs, ctx.weight = inputs.detach(), weight
+        found = _convolution(inputs, weight, bias, how)
+        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
         ctx.how, ctx.seen = how, seen
-        return _convolution(inputs, weight, bias, how)
+        return found
 
     @staticmethod
     @once_differentiable
@@ -64,6 +76,15 @@ class Convolved(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             before = _input_gradient(gradient, ctx.inputs, ctx.weight, ctx.how)
         return before, None, None, None, None, None
+
+
+def _as_multiplied(
+    inputs: Tensor, weight: Tensor, found: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Both in the type they were multiplied in, which autocast may have chosen: norms
+    are of these numbers.
+    """
+    return inputs.detach().to(found.dtype), weight.to(found.dtype)
 
 
 def _convolution(
@@ -131,6 +152,67 @@ class Affine(torch.autograd.Function):
         ctx.seen(ctx.inputs, gradient)
         before = gradient if ctx.scale is None else gradient * ctx.scale
         return before, None, None, None, None
+
+
+class Normalized(torch.autograd.Function):
+    """A layer norm; its `seen` gets normalized inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        _: Tensor,
+        shape: list[int],
+        scale: Any,
+        shift: Any,
+        eps: float,
+        seen: Seen,
+    ) -> Tensor:
+        if scale is not None:
+            inputs = inputs.to(scale.dtype)
+        found, *moments = torch.native_layer_norm(inputs, shape, scale, shift, eps)
+        ctx.inputs, ctx.moments = inputs.detach(), moments
+        ctx.shape, ctx.scale, ctx.shift, ctx.seen = shape, scale, shift, seen
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        inputs, (mean, spread) = ctx.inputs, ctx.moments
+        if ctx.scale is not None:
+            ctx.seen((inputs - mean).mul_(spread), gradient)
+        else:
+            ctx.seen(inputs, gradient)
+        before = None
+        if ctx.needs_input_grad[0]:
+            before = torch.ops.aten.native_layer_norm_backward(
+                gradient,
+                inputs,
+                ctx.shape,
+                mean,
+                spread,
+                ctx.scale,
+                ctx.shift,
+                [True, False, False],
+            )[0]
+        return before, None, None, None, None, None, None
+
+
+class Copied(torch.autograd.Function):
+    """A copy of a parameter for each row, without memory of its own."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, _: Tensor, parameter: Tensor, shape: tuple[int, ...], seen: Seen
+    ) -> Tensor:
+        ctx.seen = seen
+        return parameter.expand(shape)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, ...]:
+        ctx.seen(gradient, gradient)
+        return None, None, None, None
 
 
 def tapped(tap: type[torch.autograd.Function], *given: Any) -> Tensor:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["Lookup", "Outer", "Use", "Whole"]
+from dither.learn.gradients.products import gram, summed
+
+__all__ = ["Factored", "Lookup", "Outer", "Use", "Whole", "gathered"]
+
+
+BLOCK = 128
+Kernel = tuple[int, int] | None
+"""Spots and channels of a convolution's kernel."""
 
 
 class Use(ABC):
@@ -35,18 +42,21 @@ class Use(ABC):
 
 @dataclass(frozen=True)
 class Whole(Use):
-    """Gradients that are small enough to be held: [units, entries]."""
+    """Gradients that are small enough to be held: [units, entries], in float32 or
+    float64. With a `kernel`, entries stand as `turned` says.
+    """
 
     gradients: Tensor
+    kernel: Kernel = None
 
     def whole(self) -> Tensor:
-        return self.gradients
+        return turned(self.gradients, self.kernel)
 
     def total(self, weights: Tensor) -> Tensor:
-        return weights @ self.gradients
+        return turned(weights.to(self.gradients.dtype) @ self.gradients, self.kernel)
 
     def without(self, units: Tensor) -> Whole:
-        return Whole(self.gradients.masked_fill(units[:, None], 0.0))
+        return Whole(self.gradients.masked_fill(units[:, None], 0.0), self.kernel)
 
 
 class Factored(Use):
@@ -54,6 +64,7 @@ class Factored(Use):
 
     right: Tensor
     """[units, places, width]"""
+    kernel: Kernel
 
     @property
     @abstractmethod
@@ -62,7 +73,12 @@ class Factored(Use):
 
     @property
     @abstractmethod
-    def left_squares(self) -> Tensor:
+    def left_length(self) -> int:
+        """How many numbers an inner product of left sides adds."""
+
+    @property
+    @abstractmethod
+    def left_norms(self) -> Tensor:
         """[units, places]"""
 
     @abstractmethod
@@ -74,16 +90,14 @@ class Factored(Use):
         return self.right.shape[1]
 
     @property
-    def bound(self) -> Tensor:
-        """What a unit's gradient is at most, if nothing cancels: Σ |left| |right|."""
-        rights = torch.linalg.vector_norm(self.right, dim=2)
-        found: Tensor = (self.left_squares.sqrt() * rights).sum(1)
-        return found
+    def right_norms(self) -> Tensor:
+        """[units, places]"""
+        return norms(self.right)
 
     def product(self, other: Factored) -> Tensor:
         """The inner product of two uses' gradients, for each unit."""
-        rights = self.right @ other.right.transpose(1, 2)
-        both = self.lefts_with(other) * rights
+        both = self.lefts_with(other)
+        both = both * gram(self.right, other.right)
         # In double precision, so that only the products themselves are rounded.
         return both.sum((1, 2), dtype=torch.float64)
 
@@ -94,34 +108,37 @@ class Outer(Factored):
 
     left: Tensor
     right: Tensor
+    kernel: Kernel = None
 
     @property
     def height(self) -> int:
         return self.left.shape[2]
 
     @property
-    def left_squares(self) -> Tensor:
-        return self.left.square().sum(2, dtype=torch.float64)
+    def left_length(self) -> int:
+        return self.height
+
+    @property
+    def left_norms(self) -> Tensor:
+        return norms(self.left)
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Outer):
-            return self.left @ other.left.transpose(1, 2)
+            return gram(self.left, other.left)
         return other.lefts_with(self).transpose(1, 2)
 
     def whole(self) -> Tensor:
-        return (self.left.transpose(1, 2) @ self.right).flatten(1)
+        sides = (self.left.transpose(1, 2), self.right.transpose(1, 2))
+        return turned(gram(*sides).flatten(1), self.kernel)
 
     def total(self, weights: Tensor) -> Tensor:
-        each = weights[:, None, None]
-        narrow = self.left.shape[2] <= self.right.shape[2]
-        left = self.left * each if narrow else self.left
-        right = self.right if narrow else self.right * each
-        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+        found = summed(self.left, self.right, weights).flatten()
+        return turned(found, self.kernel)
 
     def without(self, units: Tensor) -> Outer:
         where = units[:, None, None]
         left, right = (one.masked_fill(where, 0.0) for one in (self.left, self.right))
-        return Outer(left, right)
+        return Outer(left, right, self.kernel)
 
 
 @dataclass(frozen=True)
@@ -131,28 +148,34 @@ class Lookup(Factored):
     lines: Tensor
     right: Tensor
     size: int
+    kernel: Kernel = None
 
     @property
     def height(self) -> int:
         return self.size
 
     @property
-    def left_squares(self) -> Tensor:
+    def left_length(self) -> int:
+        return 1
+
+    @property
+    def left_norms(self) -> Tensor:
         return torch.ones_like(self.lines, dtype=torch.float64)
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Lookup):
             same = self.lines[:, :, None] == other.lines[:, None, :]
-            return same.to(self.right.dtype)
+            return same.to(torch.float32)
         assert isinstance(other, Outer)
         lines = self.lines[:, None, :].expand(-1, other.places, -1)
         return other.left.gather(2, lines).transpose(1, 2)
 
     def whole(self) -> Tensor:
         units, width = self.right.shape[0], self.right.shape[2]
-        found = self.right.new_zeros(units, self.size, width)
+        right = full(self.right)
+        found = right.new_zeros(units, self.size, width)
         lines = self.lines[:, :, None].expand(-1, -1, width)
-        return found.scatter_add_(1, lines, self.right).flatten(1)
+        return found.scatter_add_(1, lines, right).flatten(1)
 
     def total(self, weights: Tensor) -> Tensor:
         right = self.right * weights[:, None, None]
@@ -165,8 +188,50 @@ class Lookup(Factored):
         return Lookup(self.lines, right, self.size)
 
 
-def gathered(uses: Sequence[Use]) -> list[Use]:
-    """The uses with those that are held added into one."""
-    held = [use.gradients for use in uses if isinstance(use, Whole)]
-    others: list[Use] = [use for use in uses if not isinstance(use, Whole)]
-    return [*others, Whole(torch.stack(held).sum(0))] if held else others
+def gathered(uses: Sequence[Use]) -> Whole:
+    """All uses as one gradient for each unit."""
+    if len(uses) == 1:
+        (use,) = uses
+        return use if isinstance(use, Whole) else Whole(use.whole())
+    return Whole(torch.stack([use.whole() for use in uses]).sum(0))
+
+
+def turned(values: Tensor, kernel: Kernel) -> Tensor:
+    """Entries as the parameter has them, where they stand with channels last. A norm
+    does not mind, so a sum of gradients is turned and not each of them.
+    """
+    if kernel is None:
+        return values
+    spots, channels = kernel
+    apart = values.reshape(*values.shape[:-1], -1, spots, channels)
+    return apart.transpose(-1, -2).flatten(values.ndim - 1)
+
+
+def norms(values: Tensor) -> Tensor:
+    """The length of each last axis, in double precision."""
+    return squares_of(full(values)).sqrt()
+
+
+def squares_of(values: Tensor) -> Tensor:
+    """The squared length of each last axis, in double precision.
+
+    Blocks are summed in the precision of the values, which costs half as much as
+    turning all of them into doubles, and rounds a sum of squares `BLOCK` times.
+    """
+    width = values.shape[-1]
+    most = width - width % BLOCK
+    if not most:
+        return _length(values).square()
+    blocks = values[..., :most].reshape(*values.shape[:-1], -1, BLOCK)
+    found = _length(blocks).square().sum(-1)
+    return found if most == width else found + _length(values[..., most:]).square()
+
+
+def _length(values: Tensor) -> Tensor:
+    found: Tensor = torch.linalg.vector_norm(values, dim=-1)
+    return found.double()
+
+
+def full(values: Tensor) -> Tensor:
+    """In float32 at least."""
+    return values.float() if values.dtype.itemsize < 4 else values
