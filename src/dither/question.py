@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ from dither.privacy import (
     gaussian_mu,
 )
 from dither.privacy.numbers import at_most, float_down, positive, written
-from dither.progress import working
+from dither.progress import Tell, working
 from dither.release import Source
 
 __all__ = ["Asking", "AskingError", "Paid", "Question"]
@@ -208,29 +208,35 @@ class Question:
         return replace(self, cost=Cost(epsilon=epsilon))
 
     @contextmanager
-    def paying(self, guarantee: Guarantee | None = None) -> Iterator[Paid]:
+    def paying(
+        self, guarantee: Guarantee | None = None, *, within: float | None = None
+    ) -> Iterator[Paid]:
         """Charge the account, if there is one, before anything inside reads data;
         settle afterwards (rule R5).
 
         If the charge is refused, nothing was spent and nothing read. A failure inside
-        is counted, and the charge stays.
+        is counted, and the charge stays. `within` so many seconds the answer is due;
+        if it is not given, the account's rules say when.
 
         An account whose neighbours replace a unit is charged what a promise about one
         that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. Where
         exact facts are published beside its releases, this one repeats them.
         """
         promised = self.owed(self.guarantee if guarantee is None else guarantee)
-        with self._charged(promised) as source, working(self.what):
-            yield Paid(source)
+        with self._charged(promised, within) as source, working(self.what) as tell:
+            yield Paid(source, tell=tell)
 
     @contextmanager
-    def _charged(self, guarantee: Guarantee) -> Iterator[Source]:
+    def _charged(
+        self, guarantee: Guarantee, within: float | None = None
+    ) -> Iterator[Source]:
         if self.account is None:
             yield Source(guarantee)
             return
         self._check_minimum(guarantee)
-        who = {} if self.by is None else {"by": self.by}
-        charge = self.account.spending(guarantee, purpose=self.what, **who)
+        more: dict[str, Any] = {} if self.by is None else {"by": self.by}
+        more |= {} if within is None else {"within": within}
+        charge = self.account.spending(guarantee, purpose=self.what, **more)
         with charge as receipt:
             yield Source(guarantee, receipt)
 
@@ -259,6 +265,8 @@ class Paid:
     """A question that was paid for: from here on its data may be read."""
 
     source: Source
+    tell: Tell | None = field(default=None, kw_only=True, repr=False)
+    """Where steps are told to, for a bar that shows them."""
 
     @property
     def receipt(self) -> Receipt | None:

@@ -45,6 +45,7 @@ EXTRAS = {
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
+    "learn": {"torch": "torch", "scikit-learn": "sklearn"},
     "science": {"scipy": "scipy", "pillow": "PIL"},
     "serve": {
         "starlette": "starlette",
@@ -59,6 +60,7 @@ PURPOSE = {
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
+    "learn": "models",
     "science": "graphs, maps, genomes",
     "serve": "collector of device messages",
 }

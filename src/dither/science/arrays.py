@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.items import items_of
+
 __all__ = ["array_of", "integers", "items_of", "named", "numeric", "quietly", "truths"]
 
 Reals = NDArray[np.float64]
@@ -22,7 +24,6 @@ NUMBERS = "?bhilqBHILQefdFD"
 """Types whose numbers are floats of 64 bits, or rounded to such as whole numbers are;
 longer ones are read one by one.
 """
-LISTS = ("to_pylist", "to_list", "tolist")  # Arrow, pandas and Polars, numpy
 
 
 @contextmanager
@@ -31,32 +32,6 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
-
-
-def items_of(values: Any) -> Sequence[Any]:
-    """The records of a column as objects; those that are masked are None."""
-    if isinstance(values, list | tuple):
-        return values
-    if isinstance(values, np.ma.MaskedArray):
-        # `filled(None)` would fill in the array's own fill value, such as "?"
-        pairs = zip(items_of(values.data), np.ma.getmaskarray(values), strict=True)
-        return [None if missing else item for item, missing in pairs]
-    if isinstance(values, np.ndarray):
-        return list(values) if values.dtype.kind in "Mm" else list(values.tolist())
-    ways = (getattr(values, name) for name in LISTS if hasattr(values, name))
-    way = next(ways, None)
-    try:
-        return list(values) if way is None else list(way())
-    except Exception:  # a time that Python's own types cannot hold
-        return [_alone(values, place) for place in range(len(values))]
-
-
-def _alone(values: Any, place: int) -> Any:
-    try:
-        item = values[place]
-        return item.as_py() if hasattr(item, "as_py") else item
-    except Exception:
-        return None
 
 
 def numeric(values: Any) -> Reals | None:

@@ -1,0 +1,85 @@
+"""How much of each unit's gradient counts: its weight, so that no unit counts for more
+than the radius (rule R25).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["Automatic", "Clipping", "Flat", "PerLayer"]
+
+STABILIZER = 0.01
+Squares = Mapping[str, Tensor]
+
+
+class Clipping(ABC):
+    """Turns squared norms of each parameter's gradients into weights of units."""
+
+    radius: float
+
+    @abstractmethod
+    def __call__(self, squares: Squares) -> dict[str, Tensor]: ...
+
+
+@dataclass(frozen=True)
+class Flat(Clipping):
+    """What is longer than the radius, over all parameters together, is scaled down."""
+
+    radius: float
+
+    def __call__(self, squares: Squares) -> dict[str, Tensor]:
+        norms = _together(squares)
+        return dict.fromkeys(squares, _safe(self.radius / norms, norms))
+
+
+@dataclass(frozen=True)
+class Automatic(Clipping):
+    """Every gradient is brought to about the same length, so there is no radius to tune
+    beside the learning rate (Bu, Wang, Zha, Karypis 2023).
+    """
+
+    radius: float = 1.0
+
+    def __call__(self, squares: Squares) -> dict[str, Tensor]:
+        norms = _together(squares)
+        weights = self.radius / (norms + STABILIZER)
+        return dict.fromkeys(squares, _safe(weights, norms, most=float("inf")))
+
+
+@dataclass(frozen=True)
+class PerLayer(Clipping):
+    """Each parameter has a radius of its own; their squares add up to the square of the
+    whole radius.
+    """
+
+    radii: Mapping[str, float]
+
+    @property
+    def radius(self) -> float:  # type: ignore[override]
+        return math.hypot(*self.radii.values())
+
+    def __call__(self, squares: Squares) -> dict[str, Tensor]:
+        whole = _together(squares)
+        norms = {name: one.sqrt() for name, one in squares.items()}
+        return {
+            name: _safe(self.radii[name] / one, one + whole * 0)
+            for name, one in norms.items()
+        }
+
+
+def _together(squares: Squares) -> Tensor:
+    return torch.stack(list(squares.values())).sum(0).sqrt()
+
+
+def _safe(weights: Tensor, norms: Tensor, most: float = 1.0) -> Tensor:
+    """Weights of at most 1, and 0 for a unit whose norm is infinite or not a number.
+    They are rounded down: times the norm they must not exceed the radius.
+    """
+    smaller = weights.clamp_max(most) * (1 - 4 * torch.finfo(torch.float32).eps)
+    return torch.where(torch.isfinite(norms), smaller, 0.0).to(torch.float32)

@@ -1,0 +1,213 @@
+"""Where rows are in what each layer sees, found out with made-up inputs: the gradient of
+one row's loss reaches that row's place and no other.
+
+A layer whose gradients are all zero says nothing, so a copy of the model with moved
+parameters is looked at, a few times: weights that begin at zero and units that are off
+then give gradients too. What is found must hold for the norm and the sum of gradients of
+single rows; a model for which it does not is `Untraceable`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable, Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map
+
+from dither.learn.gaussian import gaussians
+from dither.learn.gradients.layers import KNOWN
+from dither.learn.gradients.losses import Loss, row_losses
+from dither.learn.gradients.oracle import Ghost, Inputs, called, size_of, trained
+from dither.learn.gradients.tape import LEADING, SECOND, SHARED, Tape
+from dither.learn.gradients.untraceable import Untraceable
+
+__all__ = ["layouts_of"]
+
+Seen = Mapping[int, list[Tensor]]
+LAYOUTS = (LEADING, SECOND, SHARED)
+TRIALS = 6
+NEAR = 1e-3
+
+
+def layouts_of(
+    model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
+) -> dict[int, str]:
+    """The layout of each tapped call; raises `Untraceable` if a call has none.
+
+    Takes two rows or more. A model that draws numbers is looked at in both modes, and
+    compared with single rows when it does not draw.
+    """
+    if size_of(inputs) < 2:
+        raise Untraceable("a batch of one row")
+    try:
+        return _layouts(model, loss, inputs, targets)
+    except Untraceable:
+        raise
+    except Exception as error:  # whatever a model of somebody's own does with copies
+        raise Untraceable(f"a model that cannot be looked at: {error}") from error
+
+
+def _layouts(
+    model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
+) -> dict[int, str]:
+    moved = copy.deepcopy(model)
+    found: dict[int, str] = {}
+    shown: dict[int, Tensor] = {}
+    for _ in range(TRIALS):
+        _move(moved, model)
+        seen = _gradients(moved, loss, inputs, targets, found)
+        new = {
+            call: _layout(one, found.get(call))
+            for call, one in seen.items()
+            if call in found or bool(_lit(one).all())
+        }
+        if SHARED in new.values() and SHARED not in found.values():
+            found = new
+            continue
+        if any(found.get(call, one) != one for call, one in new.items()):
+            raise Untraceable("a layer that sees rows in two ways")
+        found |= new
+        for call, one in seen.items():
+            shown[call] = shown.get(call, torch.zeros(1)) + _lit(one)
+        if len(found) == len(shown) and all(bool(one.all()) for one in shown.values()):
+            break
+    else:
+        raise Untraceable("a layer that no gradient reaches")
+    _confirm(moved.eval(), loss, inputs, targets, found)
+    return found
+
+
+def _move(moved: nn.Module, model: nn.Module) -> None:
+    """Set the parameters beside the model's own."""
+    pairs = zip(moved.parameters(), model.parameters(), strict=True)
+    with torch.no_grad():
+        for one, other in pairs:
+            if one.is_floating_point():
+                spread = other.float().std(correction=0) + 0.05
+                noise = gaussians(one.numel()).view(one.shape).to(one.device)
+                one.copy_(other + (0.5 * spread * noise).to(one.dtype))
+
+
+def _gradients(
+    model: nn.Module,
+    loss: Loss,
+    inputs: Inputs,
+    targets: Tensor,
+    layouts: Mapping[int, str],
+) -> Seen:
+    """For each tapped call, the gradient of its output for each row's loss."""
+    names = {id(one): name for name, one in trained(model).items()}
+    count = size_of(inputs)
+    seen: dict[int, list[Tensor | None]] = {}
+    row = 0
+
+    def watch(call: int, gradient: Tensor) -> None:
+        seen.setdefault(call, [None] * count)[row] = gradient
+
+    tape = Tape(KNOWN, names, count, layouts=layouts, watcher=watch)
+    with tape:
+        outputs = called(model, inputs)
+    losses = row_losses(loss, outputs, targets)
+    for row in range(count):
+        torch.autograd.grad(
+            losses[row], tape.anchor, allow_unused=True, retain_graph=True
+        )
+    return {call: _filled(one) for call, one in seen.items()}
+
+
+def _filled(seen: list[Tensor | None]) -> list[Tensor]:
+    some = next(one for one in seen if one is not None)
+    return [torch.zeros_like(some) if one is None else one for one in seen]
+
+
+def _lit(seen: list[Tensor]) -> Tensor:
+    """Which rows' gradients are not zero."""
+    return torch.stack([(one != 0).any().cpu() for one in seen])
+
+
+def _layout(seen: list[Tensor], before: str | None) -> str:
+    """The layout that fits. One found before is kept while it does."""
+    fits = [one for one in LAYOUTS if _fits(seen, one, before)]
+    if not fits:
+        raise Untraceable("a layer that sees no rows")
+    return before if before in fits else fits[0]
+
+
+def _fits(seen: list[Tensor], layout: str, before: str | None) -> bool:
+    if layout == SECOND:
+        return seen[0].ndim > 2 and _apart(seen, lambda one: one.transpose(0, 1))
+    if layout == LEADING:
+        return _apart(seen, lambda one: one)
+    # Not yet copied for each row: no axis is for rows.
+    return before is None or (before == SHARED and _apart(seen, lambda one: one))
+
+
+def _apart(seen: list[Tensor], turned: Callable[[Tensor], Tensor]) -> bool:
+    """Whether the gradient of each row's loss is zero at all other rows."""
+    count = len(seen)
+    for row, gradient in enumerate(seen):
+        there = turned(gradient)
+        if there.ndim == 0 or there.shape[0] % count:
+            return False
+        each = there.reshape(count, -1).abs().amax(1)
+        if each.sum() != each[row]:
+            return False
+    return True
+
+
+def _confirm(
+    model: nn.Module,
+    loss: Loss,
+    inputs: Inputs,
+    targets: Tensor,
+    layouts: Mapping[int, str],
+) -> None:
+    """That norms and sums are those of single rows."""
+    count, parameters = size_of(inputs), trained(model)
+    near = _near(parameters.values())
+    there = torch.ones(count, device=targets.device)
+    found = Ghost(model, loss, layouts).measured(inputs, targets, there)
+    total = {
+        name: one.total(torch.ones_like(there)).view_as(parameters[name])
+        for name, one in found.items()
+    }
+    rest = {name: one.detach().clone() for name, one in total.items()}
+    for row in range(count):
+        each = _row_gradients(model, loss, inputs, targets, row)
+        for name, one in each.items():
+            if name not in found and bool((one != 0).any()):
+                raise Untraceable(f"a use of {name} that is not seen")
+            if name in found:
+                rest[name] -= one
+                square = float(one.double().square().sum())
+                if float(found[name].squares[row]) < square * (1 - near):
+                    raise Untraceable(f"a norm of {name} that is not its own")
+    apart = _length(rest.values())
+    if not apart <= near * _length(total.values()) + 1e-6:
+        raise Untraceable("gradients that are not those of single rows")
+
+
+def _near(parameters: Iterable[Tensor]) -> float:
+    """How far two ways of adding may be apart."""
+    return max(32 * torch.finfo(one.dtype).eps for one in parameters) + NEAR
+
+
+def _length(values: Iterable[Tensor]) -> float:
+    return math.sqrt(sum(float(one.double().square().sum()) for one in values))
+
+
+def _row_gradients(
+    model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor, row: int
+) -> dict[str, Tensor]:
+    some = slice(row, row + 1)
+    outputs = called(model, tree_map(lambda one: one[some], inputs))
+    losses = row_losses(loss, outputs, targets[some])
+    parameters = trained(model)
+    found = torch.autograd.grad(losses[0], list(parameters.values()), allow_unused=True)
+    return {
+        name: torch.zeros_like(parameters[name]) if one is None else one
+        for name, one in zip(parameters, found, strict=True)
+    }

@@ -1,0 +1,117 @@
+"""The norm of each unit's gradient of one parameter, never below the true one (R25)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dither.learn.gradients.products import LENGTH, rounding
+from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, squares_of
+
+__all__ = ["Measured", "cheaper", "measured"]
+
+LOST = 2.0**-62
+"""Numbers below half of it have squares that are no usual float32."""
+
+SMALL = 4096
+"""Entries of a parameter whose gradients are made without a second thought."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A parameter's uses and, for each unit, the square of its gradient's norm."""
+
+    uses: Sequence[Use]
+    squares: Tensor
+
+    def without(self, units: Tensor) -> Measured:
+        """The same with zeros for these units."""
+        return Measured([use.without(units) for use in self.uses], self.squares)
+
+    def total(self, weights: Tensor) -> Tensor:
+        """The weighted sum of gradients, in one line."""
+        found = self.uses[0].total(weights)
+        for use in self.uses[1:]:
+            found = found + use.total(weights)
+        return found
+
+
+def measured(uses: Sequence[Use]) -> Measured:
+    """Norms by the cheaper way: from products of places with each other (the gradient
+    itself is never made), or from the gradient of each unit.
+    """
+    factored = [use for use in uses if isinstance(use, Factored)]
+    if len(factored) == len(uses) and ghost_is_cheaper(factored):
+        return Measured(uses, _ghost(factored))
+    held = gathered(uses)
+    return Measured([held], _direct(held.gradients))
+
+
+def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
+    """Products of places cost places² × (height + width), gradients places × entries.
+
+    Gradients are then held only where they are smaller than what layers keep anyway. A
+    lookup's left sides are compared and not multiplied, so its height costs nothing.
+    """
+    if len({use.kernel for use in uses}) > 1:
+        return False
+    height, width = uses[0].height, uses[0].right.shape[2]
+    lengths = max(use.left_length for use in uses) + width
+    return cheaper(sum(use.places for use in uses), lengths, height * width)
+
+
+def cheaper(places: int, lengths: int, entries: int) -> bool:
+    """Whether products of places cost less than gradients of this many entries."""
+    if places == 1:
+        return True
+    return entries > SMALL and places * lengths <= entries
+
+
+def _direct(gradients: Tensor) -> Tensor:
+    share = 1 + (BLOCK + 8) * rounding(gradients)
+    return squares_of(gradients) * share + gradients.shape[1] * LOST**2
+
+
+def _ghost(uses: Sequence[Factored]) -> Tensor:
+    if len(uses) == 1 and uses[0].places == 1:
+        return _single(uses[0])
+    found = uses[0].right.new_zeros(uses[0].right.shape[0], dtype=torch.float64)
+    for i, one in enumerate(uses):
+        found = found + one.product(one)
+        for other in uses[i + 1 :]:
+            found = found + 2 * one.product(other)
+    # What cancels does so up to rounding of products that may be much larger than what
+    # is left, so the margin is absolute: a share of the norm if nothing cancelled.
+    sides = [(use.left_norms, use.right_norms) for use in uses]
+    most = sum((left * right).sum(1) for left, right in sides)
+    lost = sum(_lost(*pair, use) for pair, use in zip(sides, uses, strict=True))
+    norm = (found + _margin(uses) * most**2).clamp_min(0).sqrt()
+    return (norm + lost).square()
+
+
+def _single(use: Factored) -> Tensor:
+    """One place: nothing is added up, so nothing cancels."""
+    left, right = use.left_norms, use.right_norms
+    share = 1 + (BLOCK + 8) * rounding(use.right)
+    return ((left * right)[:, 0] * share + _lost(left, right, use)).square()
+
+
+def _lost(left: Tensor, right: Tensor, use: Factored) -> Tensor:
+    """What numbers lose whose squares are too small for a float: at most `LOST` each,
+    on one side, beside whatever is on the other.
+    """
+    high, wide = math.sqrt(use.left_length), math.sqrt(use.right.shape[2])
+    return LOST * (high * right.sum(1) + wide * left.sum(1) + use.places)
+
+
+def _margin(uses: Sequence[Factored]) -> float:
+    """How far rounding moves a sum of products of two inner products, as a share of the
+    product of norms: each inner product of length n by n roundings.
+    """
+    width = min(uses[0].right.shape[2], LENGTH)
+    height = min(max(use.left_length for use in uses), LENGTH)
+    return (height + width + 8) * max(rounding(use.right) for use in uses)

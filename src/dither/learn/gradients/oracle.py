@@ -1,0 +1,119 @@
+"""The sum over units of clipped gradients of a model's loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from dither.learn.gradients.layers import KNOWN
+from dither.learn.gradients.losses import Loss, row_losses
+from dither.learn.gradients.norms import Measured, measured
+from dither.learn.gradients.tape import Tape
+
+__all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
+
+HUGE = 2.0**120
+"""Squared norms beyond it come from numbers whose products may be infinite."""
+Inputs = Any
+"""A tensor, a tuple of a model's arguments, or a dict of its named arguments; the first
+axis of each tensor is rows."""
+Squares = Mapping[str, Tensor]
+Weights = Callable[[Squares], Squares]
+"""Squared norms of each parameter's gradients, one for each unit, become weights."""
+
+
+def trained(model: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that are trained, each once, by its first name."""
+    return {name: one for name, one in model.named_parameters() if one.requires_grad}
+
+
+def called(model: Callable[..., Any], inputs: Inputs) -> Any:
+    """What a model gives for inputs of any of these kinds."""
+    if isinstance(inputs, tuple):
+        return model(*inputs)
+    return model(**inputs) if isinstance(inputs, dict) else model(inputs)
+
+
+def size_of(inputs: Inputs) -> int:
+    """How many rows there are."""
+    return int(tree_leaves(inputs)[0].shape[0])
+
+
+class Oracle(ABC):
+    """Where gradients come from."""
+
+    model: nn.Module
+
+    @abstractmethod
+    def measured(
+        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
+    ) -> dict[str, Measured]:
+        """How each unit used each trained parameter. A unit has `rows` rows, which
+        stand beside each other; `there` is 0 for rows that only fill a unit up.
+        """
+
+    def sums(
+        self,
+        inputs: Inputs,
+        targets: Tensor,
+        there: Tensor,
+        weights: Weights,
+        rows: int = 1,
+    ) -> dict[str, Tensor]:
+        """The sum of each parameter's gradients, with a weight for each unit that
+        depends on its norms.
+        """
+        found = _finite(self.measured(inputs, targets, there, rows))
+        each = weights({name: one.squares for name, one in found.items()})
+        return {
+            name: (
+                found[name].total(each[name]).view_as(parameter)
+                if name in found
+                else torch.zeros_like(parameter)
+            )
+            for name, parameter in trained(self.model).items()
+        }
+
+
+def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
+    """Nothing of a unit whose gradient is not a number somewhere, infinite or huge."""
+    squares = [one.squares for one in found.values()]
+    odd = ~(torch.stack(squares).sum(0) < HUGE)
+    if not odd.any():
+        return found
+    return {name: one.without(odd) for name, one in found.items()}
+
+
+@dataclass(frozen=True)
+class Ghost(Oracle):
+    """Gradients by one way back, and none of single rows where norms can do without
+    them.
+    """
+
+    model: nn.Module
+    loss: Loss
+    layouts: Mapping[int, str] = field(default_factory=dict)
+
+    def measured(
+        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
+    ) -> dict[str, Measured]:
+        parameters = trained(self.model)
+        names = {id(one): name for name, one in parameters.items()}
+        units = size_of(inputs) // rows
+        there = there.bool()
+        # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
+        # row is a unit of its own, such a unit counts for nothing anyway.
+        absent = ~there if rows > 1 and not there.all() else None
+        tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
+        with tape:
+            outputs = called(self.model, inputs)
+        losses = row_losses(self.loss, outputs, targets)
+        total = torch.where(there, losses, 0.0).sum()
+        torch.autograd.grad(total, tape.anchor, allow_unused=True)
+        return {name: measured(uses) for name, uses in tape.uses.items()}

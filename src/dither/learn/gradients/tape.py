@@ -1,0 +1,123 @@
+"""What a model did with its parameters on the way forward, and what came back.
+
+While the tape is on, known layers are called through `taps`; any other use of a
+parameter that is trained is `Untraceable`, and its model goes by `torch.func`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from dither.learn.gradients.taps import Seen
+from dither.learn.gradients.untraceable import Untraceable
+from dither.learn.gradients.uses import Use
+
+__all__ = ["LEADING", "SECOND", "SHARED", "Tape"]
+
+LEADING, SECOND, SHARED = "leading", "second", "shared"
+"""Where rows are in what a layer sees: along its first axis (maybe with places inside
+it), along its second, or nowhere, because all rows look up the same."""
+
+
+Known = Callable[..., Any]
+
+
+@dataclass
+class Tape(TorchFunctionMode):
+    """`known` are the functions that are tapped, and how; `names` the trained parameters
+    by identity; `units` and `rows` how many units a batch has, and rows a unit;
+    `layouts` where rows are at each tapped call; `absent` the rows that only fill a unit
+    up. With a `watcher`, gradients of outputs are shown to it by the call's number, and
+    no use is noted.
+    """
+
+    known: Mapping[Any, Known]
+    names: Mapping[int, str]
+    units: int
+    rows: int = 1
+    layouts: Mapping[int, str] = field(default_factory=dict)
+    absent: Tensor | None = None
+    watcher: Callable[[int, Tensor], None] | None = None
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.anchor = torch.zeros((), requires_grad=True)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        words = dict(kwargs or {})
+        if not any(self.watched(one) for one in _flat((args, words.values()))):
+            return func(*args, **words)
+        known = self.known.get(func)
+        if known is not None:
+            if "input" in words:
+                args = (words.pop("input"), *args)
+            return known(self, func, *args, **words)
+        found = func(*args, **words)
+        if any(isinstance(one, Tensor) and one.requires_grad for one in _flat(found)):
+            raise Untraceable(getattr(func, "__name__", str(func)))
+        return found
+
+    @property
+    def count(self) -> int:
+        """Rows of a batch."""
+        return self.units * self.rows
+
+    def watched(self, value: Any) -> bool:
+        return isinstance(value, Tensor) and id(value) in self.names
+
+    def call(self, seen: Callable[[str, Tensor, Tensor], None]) -> tuple[str, Seen]:
+        """Where rows are in the next tapped call, and what to do on its way back."""
+        number, self.calls = self.calls, self.calls + 1
+        layout = self.layouts.get(number, LEADING)
+        watcher = self.watcher
+        if watcher is not None:
+            return layout, lambda _, gradient: watcher(number, gradient)
+        if self.layouts and number not in self.layouts:
+            raise Untraceable("a model that now takes another way")
+        return layout, partial(seen, layout)
+
+    def arranged(self, values: Tensor, layout: str, axes: int = 1) -> Tensor:
+        """[units, places, …] with the last `axes` axes as they are."""
+        moved = values.transpose(0, 1) if layout == SECOND else values
+        tail = moved.shape[moved.ndim - axes :]
+        found = moved.reshape(self.units, -1, *tail)
+        if self.absent is None:
+            return found
+        # A gradient of 0 times an input that is not a number is not a number.
+        hidden = self.absent.view(self.units, self.rows, 1)
+        hidden = hidden.expand(-1, -1, found.shape[1] // self.rows)
+        return found.masked_fill(hidden.reshape(*found.shape[:2], *[1] * axes), 0)
+
+    def summed(self, values: Tensor) -> Tensor:
+        """[rows, …] becomes [units, entries], without rows that are absent."""
+        if self.rows == 1:
+            return values.flatten(1).to(_kept(values))
+        return self.arranged(values.flatten(1), LEADING).sum(1, dtype=_kept(values))
+
+    def note(self, parameter: Any, use: Callable[[], Use]) -> None:
+        """Remember how a trained parameter was used; others are passed over."""
+        if self.watched(parameter):
+            self.uses.setdefault(self.names[id(parameter)], []).append(use())
+
+
+def _flat(values: Any) -> Iterable[Any]:
+    if isinstance(values, (list, tuple)) or type(values).__name__ == "dict_values":
+        for one in values:
+            yield from _flat(one)
+    else:
+        yield values
+
+
+def _kept(values: Tensor) -> torch.dtype:
+    return torch.promote_types(values.dtype, torch.float32)

@@ -1,0 +1,221 @@
+"""Layers that say, on the way back, what their rows did to their parameters, and compute
+no gradients of parameters themselves.
+
+The anchor is a number that needs a gradient: without one, nothing on the way back would
+visit a layer whose inputs are data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+__all__ = [
+    "Affine",
+    "Convolved",
+    "Copied",
+    "Linear",
+    "LookedUp",
+    "Normalized",
+    "Seen",
+    "tapped",
+]
+
+Seen = Callable[[Tensor, Tensor], None]
+"""Takes what went in and the gradient of what came out."""
+
+
+class Linear(torch.autograd.Function):
+    """Inputs times a matrix."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
+    ) -> Tensor:
+        found = functional.linear(inputs, weight, bias)
+        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        ctx.seen = seen
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        ctx.seen(ctx.inputs, gradient)
+        before = gradient @ ctx.weight if ctx.needs_input_grad[0] else None
+        return before, None, None, None, None
+
+
+class Convolved(torch.autograd.Function):
+    """Images or series, convolved; `how` is stride, padding, dilation and groups."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        _: Tensor,
+        weight: Tensor,
+        bias: Any,
+        how: tuple[Any, ...],
+        seen: Seen,
+    ) -> Tensor:
+        found = _convolution(inputs, weight, bias, how)
+        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        ctx.how, ctx.seen = how, seen
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        ctx.seen(ctx.inputs, gradient)
+        before = None
+        if ctx.needs_input_grad[0]:
+            before = _input_gradient(gradient, ctx.inputs, ctx.weight, ctx.how)
+        return before, None, None, None, None, None
+
+
+def _as_multiplied(
+    inputs: Tensor, weight: Tensor, found: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Both in the type they were multiplied in, which autocast may have chosen: norms
+    are of these numbers.
+    """
+    return inputs.detach().to(found.dtype), weight.to(found.dtype)
+
+
+def _convolution(
+    inputs: Tensor, weight: Tensor, bias: Any, how: tuple[Any, ...]
+) -> Tensor:
+    stride, padding, dilation, groups = how
+    outside = [0] * len(stride)
+    found: Tensor = torch.ops.aten.convolution(
+        inputs, weight, bias, stride, padding, dilation, False, outside, groups
+    )
+    return found
+
+
+def _input_gradient(
+    gradient: Tensor, inputs: Tensor, weight: Tensor, how: tuple[Any, ...]
+) -> Tensor:
+    stride, padding, dilation, groups = how
+    found: Tensor = torch.ops.aten.convolution_backward(
+        gradient,
+        inputs,
+        weight,
+        None,
+        stride,
+        padding,
+        dilation,
+        False,
+        [0] * len(stride),
+        groups,
+        [True, False, False],
+    )[0]
+    return found
+
+
+class LookedUp(torch.autograd.Function):
+    """Lines of a table."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, lines: Tensor, _: Tensor, weight: Tensor, seen: Seen
+    ) -> Tensor:
+        ctx.lines, ctx.seen = lines, seen
+        return functional.embedding(lines, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, ...]:
+        ctx.seen(ctx.lines, gradient)
+        return None, None, None, None
+
+
+class Affine(torch.autograd.Function):
+    """Inputs times a scale plus a shift, both spread over all other axes."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: Tensor, _: Tensor, scale: Any, shift: Any, seen: Seen
+    ) -> Tensor:
+        ctx.inputs, ctx.scale, ctx.seen = inputs.detach(), scale, seen
+        scaled = inputs if scale is None else inputs * scale
+        return scaled.clone() if shift is None else scaled + shift
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        ctx.seen(ctx.inputs, gradient)
+        before = gradient if ctx.scale is None else gradient * ctx.scale
+        return before, None, None, None, None
+
+
+class Normalized(torch.autograd.Function):
+    """A layer norm; its `seen` gets normalized inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        _: Tensor,
+        shape: list[int],
+        scale: Any,
+        shift: Any,
+        eps: float,
+        seen: Seen,
+    ) -> Tensor:
+        if scale is not None:
+            inputs = inputs.to(scale.dtype)
+        found, *moments = torch.native_layer_norm(inputs, shape, scale, shift, eps)
+        ctx.inputs, ctx.moments = inputs.detach(), moments
+        ctx.shape, ctx.scale, ctx.shift, ctx.seen = shape, scale, shift, seen
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        inputs, (mean, spread) = ctx.inputs, ctx.moments
+        if ctx.scale is not None:
+            ctx.seen((inputs - mean).mul_(spread), gradient)
+        else:
+            ctx.seen(inputs, gradient)
+        before = None
+        if ctx.needs_input_grad[0]:
+            before = torch.ops.aten.native_layer_norm_backward(
+                gradient,
+                inputs,
+                ctx.shape,
+                mean,
+                spread,
+                ctx.scale,
+                ctx.shift,
+                [True, False, False],
+            )[0]
+        return before, None, None, None, None, None, None
+
+
+class Copied(torch.autograd.Function):
+    """A copy of a parameter for each row, without memory of its own."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, _: Tensor, parameter: Tensor, shape: tuple[int, ...], seen: Seen
+    ) -> Tensor:
+        ctx.seen = seen
+        return parameter.expand(shape)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, ...]:
+        ctx.seen(gradient, gradient)
+        return None, None, None, None
+
+
+def tapped(tap: type[torch.autograd.Function], *given: Any) -> Tensor:
+    """Call a layer; PyTorch does not say what `apply` returns."""
+    found: Tensor = tap.apply(*given)  # type: ignore[no-untyped-call]
+    return found
