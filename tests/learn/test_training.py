@@ -242,6 +242,35 @@ def test_optimizers_and_schedulers() -> None:
     assert found.history[1].lr < found.history[0].lr < 0.1
 
 
+def test_weights_come_out_once() -> None:
+    budget = Budget(20.0, 1e-6)
+    found = train(model(), records(), **owned(budget=budget))
+    assert found.receipt is not None
+    key = f"training {found.receipt.number}, weights"
+    assert budget.stored(key, by=found.receipt.by) == f"sha256 {found.digest}"
+    with pytest.raises(dither.LedgerError, match="already"):
+        budget.store(found.receipt, key, "other weights")
+
+
+class Power(Exception):
+    """The machine stops."""
+
+
+def test_runs_that_stop_freeze_the_account() -> None:
+    def stop(now: Any) -> None:
+        if now.step == 2:
+            raise Power
+
+    budget, stopped = Budget(2000.0, 1e-6), 0
+    with pytest.raises(dither.LedgerError, match="frozen"):
+        for _ in range(40):
+            try:
+                train(model(), records(), **owned(budget=budget, callbacks=[stop]))
+            except Power:
+                stopped += 1
+    assert stopped < 10
+
+
 def test_save_and_load(tmp_path: Path) -> None:
     found = train(model(), records(), **owned(budget=Budget(20.0, 1e-6)))
     found.save(tmp_path / "model.pt")
@@ -330,7 +359,7 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     ("batch", model(), {"batch": 201}),
     ("rows", model(), {"rows": 3}),
     ("clip", model(), {"clip": PerLayer({"a": 1.0})}),
-    ("account", model(), {"checkpoint": "somewhere"}),
+    ("resume", model(), {"resume": "somewhere"}),
     ("loss", model(), {"loss": None}),
     (
         "reduction",

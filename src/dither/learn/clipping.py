@@ -99,11 +99,6 @@ class Adapting:
 
         return counted
 
-    def restore(self, radius: float) -> None:
-        """Go on with the radius of an earlier step."""
-        if self.rule is not None:
-            self.clipping = Flat(radius)
-
     def step(self) -> None:
         """Move the radius, by a noisy count."""
         if self.rule is None:

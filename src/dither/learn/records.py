@@ -45,12 +45,6 @@ class Source:
     table: str | None = None
     notes: tuple[str, ...] = ()
 
-    @property
-    def words(self) -> str:
-        """What tells this source from others, by public facts."""
-        name = self.dataset.catalogue.name if self.dataset is not None else ""
-        return f"{name} {self.table} {self.schema} {self.owned}"
-
 
 def source_of(
     data: Any,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -43,8 +42,6 @@ class Training(Asking, total=False):
     scheduler: Callable[..., Any] | None
     public: tuple[Tensor, Tensor] | None
     callbacks: Sequence[Callable[[Any], Any]] | None
-    checkpoint: str | Path | None
-    resume: str | Path | None
     device: str | torch.device | None
     delta: float | None
 
@@ -73,8 +70,6 @@ class Settings:
     scheduler: Any = None
     public: Any = None
     callbacks: Any = ()
-    checkpoint: str | Path | None = None
-    resume: str | Path | None = None
     device: Any = None
     delta: float | None = None
     epsilon: float | None = None

@@ -8,8 +8,6 @@ from torch import nn
 
 from dither.by_name import by_name
 from dither.dataset import Dataset
-from dither.learn import checkpoints
-from dither.learn.checkpoints import Claims
 from dither.learn.clipping import Adaptive
 from dither.learn.history import Epoch, History
 from dither.learn.loop import Loop
@@ -26,7 +24,7 @@ from dither.learn.release import ModelRelease, digest_of
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
 from dither.ledger import Account, Receipt
-from dither.progress import Tell, working
+from dither.progress import Tell
 from dither.release import Source
 
 __all__ = ["preview", "train"]
@@ -57,7 +55,7 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 
     `public` test data gives the history a loss and an accuracy. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
-    budget. `checkpoint` is a file to go on from, with `resume` and the same arguments.
+    budget. A run that stops in any other way is paid and lost.
 
     Guarantee: that of `preview`, for one unit with all of its rows, under add/remove
     with Poisson sampling; where units are replaced, without any gain from sampling.
@@ -70,14 +68,9 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     that of floats. How long it takes is not protected.
     """
     ready = prepared(model, data, Settings(**options))
-    if ready.settings.checkpoint is not None:
-        checkpoints.check_place(ready, ready.settings.checkpoint)
-    if ready.settings.resume is not None:
-        return _resumed(ready)
     plan = ready.plan
     with plan.question.paying(plan.charged, within=WITHIN) as paid:
-        left = tuple(range(plan.epochs))
-        history = _run(ready, paid.receipt, left, (), paid.tell)
+        history = _run(ready, paid.receipt, paid.tell)
         return _released(ready, paid.source, history)
 
 
@@ -95,45 +88,15 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
     return preview_of(ready.plan, ready.micro, ready.probed.route)
 
 
-def _resumed(ready: Ready) -> ModelRelease:
-    found = checkpoints.resumed(ready, ready.settings.resume)
-    with working(ready.plan.question.what) as tell:
-        history = _run(ready, found.receipt, found.left, found.epochs, tell)
-    source = Source(ready.plan.charged, found.receipt)
-    return _released(ready, source, history)
-
-
-def _run(
-    ready: Ready,
-    receipt: Receipt | None,
-    left: tuple[int, ...],
-    done: tuple[Epoch, ...],
-    tell: Tell | None,
-) -> tuple[Epoch, ...]:
-    """Read the records, and run the epochs that are left."""
+def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
+    """Read the records, and run the epochs."""
     with differentiating(ready.model):
         rows, owners = ready.source.read(receipt)
-        units = units_of(rows, owners, ready.plan.rows)
-        loop = Loop(ready, units, tell, list(done))
-        claims = _claims(ready, receipt)
-        for epoch in left:
-            if claims is not None:
-                claims.claim(epoch)
-            stopped = loop.epoch(epoch)
-            if claims is not None:
-                path = ready.settings.checkpoint or ready.settings.resume
-                checkpoints.save(path, ready, claims.receipt, loop.epochs, epoch + 1)
-            if stopped:
+        loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)
+        for epoch in range(ready.plan.epochs):
+            if loop.epoch(epoch):
                 break
     return tuple(loop.epochs)
-
-
-def _claims(ready: Ready, receipt: Receipt | None) -> Claims | None:
-    wanted = ready.settings.checkpoint or ready.settings.resume
-    account = ready.plan.question.account
-    if wanted is None or receipt is None or not isinstance(account, Account):
-        return None
-    return Claims(account, receipt)
 
 
 def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelRelease:
@@ -142,7 +105,8 @@ def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelR
     digest = digest_of(ready.model)
     account = ready.plan.question.account
     if isinstance(account, Account) and source.receipt is not None:
-        Claims(account, source.receipt).note(digest)
+        key = f"training {source.receipt.number}, weights"
+        account.store(source.receipt, key, f"sha256 {digest}")
     return ModelRelease(
         what="model",
         value=ready.model,
