@@ -14,6 +14,7 @@ from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
+from dither.learn.state import Held
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -66,11 +67,12 @@ class Loop:
         ready = self.ready
         sampler = Poisson(ready.plan.run.rate)
         drawn = sampler.draw(len(self.units))
+        held = Held.of(ready.model)
         parameters = trained(ready.model)
         sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
         for start in range(0, len(drawn), ready.micro):
             part = self.units.take(drawn[start : start + ready.micro], ready.micro)
-            for name, one in self._sums(part.to(ready.device)).items():
+            for name, one in self._sums(part.to(ready.device), held).items():
                 sums[name] += one
         self._descend(sums, ready.radius.deviation(noise))
 
@@ -94,44 +96,48 @@ class Loop:
             yield name, drawn[start : start + one.numel()].view_as(one)
             start += one.numel()
 
-    def _sums(self, part: Batch) -> Sums:
+    def _sums(self, part: Batch, held: Held) -> Sums:
         """Clipped sums of a part. If some record makes the model fail, the units are
         looked at one by one, and those that do count for nothing.
         """
         part = self.ready.probed.fitting(part)
         radius, before = self.ready.radius, self.ready.radius.below
         try:
-            return self._clipped(part)
+            return self._clipped(part, held)
         except torch.OutOfMemoryError:
             raise
         except Exception:
             radius.below = before
         total: Sums = {}
         for one in part.each(self.ready.plan.rows):
-            for name, found in self._alone(one).items():
+            for name, found in self._alone(one, held).items():
                 total[name] = total[name] + found if name in total else found
         return total
 
-    def _alone(self, unit: Batch) -> Sums:
+    def _alone(self, unit: Batch, held: Held) -> Sums:
         before = self.ready.radius.below
         try:
-            return self._clipped(unit)
+            return self._clipped(unit, held)
         except torch.OutOfMemoryError:
             raise
         except Exception:
             self.ready.radius.below = before
             return {}
 
-    def _clipped(self, part: Batch) -> Sums:
+    def _clipped(self, part: Batch, held: Held) -> Sums:
+        """The sums of a part; the model then holds what it did before."""
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
-        return self.ready.probed.oracle.sums(
-            part.inputs,
-            part.targets,
-            part.there,
-            self.ready.radius.weights(there),
-            rows,
-        )
+        try:
+            return self.ready.probed.oracle.sums(
+                part.inputs,
+                part.targets,
+                part.there,
+                self.ready.radius.weights(there),
+                rows,
+            )
+        finally:
+            held.restore()
 
     def _note(self, now: Step) -> None:
         tested = self.ready.tested

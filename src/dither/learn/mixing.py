@@ -10,7 +10,10 @@ from torch import Tensor, nn
 
 from dither.errors import ArgumentError
 
-__all__ = ["check_rows_apart"]
+__all__ = ["check_rows_apart", "resized"]
+
+SIZES = (-3.0, 0.0, 1e3, -1e3)
+"""How many times larger rows are tried: a model may do something else with those."""
 
 
 def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
@@ -43,6 +46,15 @@ def _changes(inputs: Tensor) -> Iterator[Tensor]:
         odd = inputs.clone()
         odd[1] = float("nan")
         yield odd
+
+
+def resized(inputs: Tensor) -> Iterator[Tensor]:
+    """The same rows with larger and smaller numbers."""
+    if inputs.is_floating_point():
+        yield from (inputs * size for size in SIZES)
+        return
+    top = inputs.max()
+    yield from (inputs * 0, inputs * 0 + top, (inputs + 1) % (top + 1))
 
 
 def _derivative(model: nn.Module, inputs: Tensor) -> bool:

@@ -27,6 +27,7 @@ from dither.learn.records import Source, source_of
 from dither.learn.rows import Batch, plain
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
+from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
 __all__ = ["Ready", "differentiating", "micro_of", "planned", "prepared"]
@@ -37,9 +38,12 @@ ROWS_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class Ready:
-    """A run that can begin. The model is a copy of the caller's."""
+    """A run that can begin. The model is a copy of the caller's, which sees private
+    rows; `fresh` is one that never does.
+    """
 
     model: nn.Module
+    fresh: nn.Module
     settings: Settings
     source: Source
     plan: Plan
@@ -68,7 +72,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         table=settings.table,
         collate_fn=settings.collate_fn,
     )
-    own = _copy(model).to(device)
+    own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
         optimizer, scheduler = _optimizers(own, settings)
@@ -79,6 +83,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     tested = _tested(settings, own, source, device)
     ready = Ready(
         own,
+        fresh,
         settings,
         source,
         plan,
@@ -231,7 +236,7 @@ def _rehearse(ready: Ready) -> None:
     memory is known before the charge.
     """
     count = ready.micro * ready.plan.rows
-    schema = ready.source.schema
+    schema, held = ready.source.schema, Held.of(ready.model)
     try:
         inputs = made_up(schema, count, ready.model)
         batch = Batch(inputs, schema.blank(count)[1], torch.ones(count)).to(
@@ -252,3 +257,5 @@ def _rehearse(ready: Ready) -> None:
             f"gradients of {count:,} rows at once cannot be computed ({error!s:.200}); "
             "pass a smaller micro=",
         ) from None
+    finally:
+        held.restore()

@@ -1,24 +1,26 @@
 """What a model does with made-up rows, before anything is charged: that it mixes no rows,
-changes no buffers, and how its gradients are found.
+keeps none, and how its gradients are found.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parameter import is_lazy
 
 from dither.errors import ArgumentError
 from dither.learn.gradients.oracle import Ghost, Loss, Oracle, row_losses, trained
 from dither.learn.made_up import made_up
-from dither.learn.mixing import check_rows_apart
+from dither.learn.mixing import check_rows_apart, resized
 from dither.learn.route import route_of
 from dither.learn.rows import Batch, Schema
+from dither.learn.state import Held
 
 __all__ = ["Probed", "probe"]
 
@@ -59,9 +61,9 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
     """Try a model; what it does that training cannot protect is refused by name."""
     _check_parts(model)
     inputs = made_up(schema, TRIED, model).to(device)
-    with _undone(model, device):
+    with _undone(model, device) as held:
         outputs = _outputs(model, inputs)
-        _check_buffers(model, inputs)
+        _check_nothing_kept(held, inputs)
         check_rows_apart(model, inputs)
         targets, classes = _targets(schema, outputs, device)
         _check_loss(loss, outputs, targets)
@@ -69,6 +71,10 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
 
 
 def _check_parts(model: nn.Module) -> None:
+    if any(is_lazy(one) for one in (*model.parameters(), *model.buffers())):
+        raise ArgumentError(
+            "model", "has layers without a shape; call it on a made-up row first"
+        )
     parameters = trained(model)
     if not parameters:
         raise ArgumentError(
@@ -99,16 +105,14 @@ def _check_parts(model: nn.Module) -> None:
 
 
 @contextmanager
-def _undone(model: nn.Module, device: torch.device) -> Iterator[None]:
-    """Leave buffers and PyTorch's own random numbers as they were."""
-    before = {name: one.clone() for name, one in model.named_buffers()}
+def _undone(model: nn.Module, device: torch.device) -> Iterator[Held]:
+    """Leave the model and PyTorch's own random numbers as they were."""
+    before = Held.of(model)
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         try:
-            yield
+            yield before
         finally:
-            for name, one in model.named_buffers():
-                if name in before:
-                    one.data.copy_(before[name])
+            before.restore()
 
 
 def _outputs(model: nn.Module, inputs: Tensor) -> Tensor:
@@ -128,15 +132,17 @@ def _outputs(model: nn.Module, inputs: Tensor) -> Tensor:
     return found
 
 
-def _check_buffers(model: nn.Module, inputs: Tensor) -> None:
-    before = {name: one.clone() for name, one in model.named_buffers()}
-    model(inputs)
-    for name, one in model.named_buffers():
-        if name not in before or not torch.equal(one, before[name]):
+def _check_nothing_kept(held: Held, inputs: Tensor) -> None:
+    """Rows of any size must leave nothing behind; `inputs` were seen already."""
+    for rows in (inputs, *resized(inputs)):
+        with suppress(Exception):  # a model may refuse rows of another size
+            held.model(rows)
+        name = held.changed()
+        if name is not None:
             raise ArgumentError(
                 "model",
-                f"changes its buffer {name!r} as it reads rows, and a buffer gets no "
-                "noise; call .eval() on that layer, or use one without such statistics",
+                f"keeps {name!r} of the rows it reads, in a buffer or an attribute, "
+                "which gets no noise; call .eval() on that layer, or keep nothing",
             )
 
 

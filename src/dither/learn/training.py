@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+import torch
 from torch import nn
 
 from dither.by_name import by_name
 from dither.dataset import Dataset
 from dither.learn.clipping import Adaptive
+from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch, History
 from dither.learn.loop import Loop
 from dither.learn.preparing import (
@@ -100,22 +102,30 @@ def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoc
 
 
 def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelRelease:
-    for one in ready.model.parameters():
-        one.grad = None
-    digest = digest_of(ready.model)
+    value = _trained(ready)
+    digest = digest_of(value)
     account = ready.plan.question.account
     if isinstance(account, Account) and source.receipt is not None:
         key = f"training {source.receipt.number}, weights"
         account.store(source.receipt, key, f"sha256 {digest}")
     return ModelRelease(
         what="model",
-        value=ready.model,
+        value=value,
         sources=(source,),
         notes=_notes(ready),
         history=History(epochs, ready.plan.epsilon_after),
         delta=ready.plan.delta,
         digest=digest,
     )
+
+
+def _trained(ready: Ready) -> nn.Module:
+    """A module that no private row went through, with the noisy weights."""
+    weights, own = trained(ready.model), trained(ready.fresh)
+    with torch.no_grad():
+        for name, one in own.items():
+            one.copy_(weights[name])
+    return ready.fresh
 
 
 def _notes(ready: Ready) -> tuple[str, ...]:
