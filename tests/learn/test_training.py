@@ -29,6 +29,8 @@ from dither.learn import (
     train,
 )
 from dither.learn.gradients.single import Single
+from dither.learn.preparing import prepared
+from dither.learn.settings import Settings
 from dither.privacy import Composed, GaussianDP, PoissonSampled
 from tests.learn.data import UNITS, model, owned, records, run
 
@@ -48,6 +50,9 @@ class Pairs(Dataset[tuple[Tensor, Tensor]]):
         if self.odd and place == 7:
             raise OSError("a broken file")
         return self.inputs[place], self.targets[place]
+
+
+EXAMPLE = (torch.zeros(4), torch.tensor(0))
 
 
 def same(one: nn.Module, two: nn.Module) -> bool:
@@ -73,8 +78,8 @@ def test_a_run_trains_a_copy_and_is_charged() -> None:
 
 def test_preview_takes_the_same_arguments_and_reads_nothing() -> None:
     data, budget = Pairs(), Budget(3.0, 1e-5)
-    seen = preview(model(), data, **owned(budget=budget, noise=3.0))
-    assert data.read == 1  # the shape of the first row is schema
+    seen = preview(model(), data, **owned(example=EXAMPLE, budget=budget, noise=3.0))
+    assert data.read == 0
     assert seen.steps == 8
     assert seen.probability == PoissonSampled(0.25, GaussianDP(1), 1).rate
     assert seen.share is not None
@@ -146,11 +151,40 @@ def test_frames(made: Any) -> None:
     assert found.guarantee.unit == Unit("who")
 
 
-@pytest.mark.parametrize(
-    "data", [Pairs(), TensorDataset(*records()), Pairs(odd=True), Pairs(1)]
-)
+@pytest.mark.parametrize("data", [Pairs(), Pairs(odd=True), Pairs(1), Pairs(0)])
 def test_datasets_of_pytorch(data: Any) -> None:
-    assert len(train(model(), data, **owned()).history) == 2
+    assert len(train(model(), data, **owned(example=EXAMPLE)).history) == 2
+    assert len(train(model(), TensorDataset(*records()), **owned()).history) == 2
+
+
+class Listed(Dataset[Any]):
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.rows[place]
+
+
+@pytest.mark.parametrize("first", [(torch.zeros(3), 0), (torch.zeros(4), 0.5), None])
+def test_an_odd_first_row_changes_no_other(first: Any) -> None:
+    pairs = zip(records()[0], records()[1].tolist(), strict=True)
+    data = Listed([first, *pairs])
+    ready = prepared(model(), data, Settings(**owned(example=(torch.zeros(4), 0))))
+    rows = ready.source.read(None)[0]
+    there = rows.take(np.arange(len(data), dtype=np.intp)).there
+    assert there.tolist() == [False, *[True] * UNITS]
+
+
+@pytest.mark.parametrize("example", [None, 3, (torch.zeros(4),), "row"])
+def test_a_dataset_needs_an_example_and_is_not_read(example: Any) -> None:
+    data = Pairs()
+    with pytest.raises(ArgumentError, match="example"):
+        preview(model(), data, **owned(example=example))
+    preview(model(), data, **owned(example=EXAMPLE))
+    assert data.read == 0
 
 
 def odd(kind: str) -> tuple[Tensor, Tensor]:
@@ -374,8 +408,8 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
 def test_bad_questions_are_refused(words: str, made: Any, more: dict[str, Any]) -> None:
     data = Pairs()
     with pytest.raises(ArgumentError, match=words):
-        train(made, data, **owned(**more))
-    assert data.read <= 1
+        train(made, data, **owned(example=EXAMPLE, **more))
+    assert data.read == 0
 
 
 class Centred(nn.Module):
@@ -472,9 +506,6 @@ class Plain(nn.Module):
 
 
 def test_models_that_the_tape_cannot_follow_go_row_by_row() -> None:
-    from dither.learn.preparing import prepared
-    from dither.learn.settings import Settings
-
     ready = prepared(Plain(), records(), Settings(**owned()))
     assert isinstance(ready.probed.oracle, Single)
     assert train(Plain(), records(), **owned()).value is not None

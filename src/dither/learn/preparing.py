@@ -71,6 +71,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         classes=settings.classes,
         table=settings.table,
         collate_fn=settings.collate_fn,
+        example=settings.example,
     )
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):

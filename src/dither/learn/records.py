@@ -26,6 +26,7 @@ __all__ = ["EACH_ROW", "Source", "source_of", "unread"]
 
 EACH_ROW = "row"
 """The `owner` that says that each row is a unit of its own."""
+Collate = Callable[[list[Any]], Any]
 Read = tuple[Rows, NDArray[np.int64] | None]
 WAY_OUT = (
     "pass a pair (inputs, targets) of tensors or arrays, a frame with inputs= and "
@@ -54,23 +55,24 @@ def source_of(
     owner: Any = None,
     classes: Sequence[Any] | None = None,
     table: str | None = None,
-    collate_fn: Callable[[list[Any]], Any] | None = None,
+    collate_fn: Collate | None = None,
+    example: Any = None,
 ) -> Source:
     """How to read records, by their type."""
     if isinstance(data, Dataset):
-        _leave_out(collate_fn=collate_fn, classes=classes)
+        _leave_out(collate_fn=collate_fn, classes=classes, example=example)
         return _opened(data, inputs, target, owner, table)
     _leave_out(table=table)
     if _is_frame(data):
-        _leave_out(collate_fn=collate_fn)
+        _leave_out(collate_fn=collate_fn, example=example)
         return _frame(data, inputs, target, owner, classes)
     _leave_out(inputs=inputs, target=target, classes=classes)
     if isinstance(data, TensorDataset) and collate_fn is None:
         data = data.tensors
     if isinstance(data, tuple | list) and len(data) == 2:
-        _leave_out(collate_fn=collate_fn)
+        _leave_out(collate_fn=collate_fn, example=example)
         return _tensors(data[0], data[1], owner)
-    return _samples(data, owner, collate_fn or default_collate)
+    return _samples(data, owner, collate_fn or default_collate, example)
 
 
 def _leave_out(**arguments: Any) -> None:
@@ -114,9 +116,9 @@ def _numbers(argument: str, values: Any) -> Tensor | NDArray[Any]:
     return found
 
 
-def _samples(data: Any, owner: Any, collate: Callable[[list[Any]], Any]) -> Source:
-    """A map-style dataset. The shape of its first row stands for that of all: it is
-    schema, and nothing else of that row is looked at.
+def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
+    """A map-style dataset. A made-up example says what shape a row has: any row of the
+    dataset is somebody's.
     """
     if isinstance(data, DataLoader):
         raise ArgumentError(
@@ -130,7 +132,7 @@ def _samples(data: Any, owner: Any, collate: Callable[[list[Any]], Any]) -> Sour
         raise ArgumentError(
             "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
         )
-    schema = _schema(data, collate)
+    schema = _schema(example, collate)
     ids = _ids(None, owner)
 
     def read(_: Receipt | None) -> Read:
@@ -139,16 +141,17 @@ def _samples(data: Any, owner: Any, collate: Callable[[list[Any]], Any]) -> Sour
     return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
 
 
-def _schema(data: Any, collate: Callable[[list[Any]], Any]) -> Schema:
+def _schema(example: Any, collate: Collate) -> Schema:
+    way_out = "pass a made-up row of the dataset, such as (torch.zeros(4), 0)"
+    if example is None:
+        raise ArgumentError("example", f"is missing for a Dataset; {way_out}")
     try:
-        one, target = (plain(part) for part in collate([data[0]]))
+        one, target = (plain(part) for part in collate([example]))
+        shapes = tuple(one[0].shape), tuple(target[0].shape)
     except Exception:
         raise ArgumentError(
-            "data",
-            "has no first row that collates into (inputs, target), and its shape says "
-            "what the model is tried with; pass collate_fn=",
+            "example", f"does not collate into (inputs, target); {way_out}"
         ) from None
-    shapes = tuple(one.shape[1:]), tuple(target.shape[1:])
     return Schema(shapes[0], one.dtype, shapes[1], target.dtype)
 
 

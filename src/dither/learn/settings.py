@@ -34,6 +34,7 @@ class Training(Asking, total=False):
     classes: Sequence[Any] | None
     table: str | None
     collate_fn: Callable[[list[Any]], Any] | None
+    example: tuple[Any, Any] | None
     units: int | None
     rows: int | None
     micro: int | None
@@ -62,6 +63,7 @@ class Settings:
     classes: Any = None
     table: str | None = None
     collate_fn: Any = None
+    example: Any = None
     units: int | None = None
     rows: int | None = None
     micro: int | None = None

@@ -41,8 +41,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     """Train a copy of a model on private records, by noisy gradients of sampled units.
 
     `data` is a pair (inputs, targets) of tensors or arrays, a frame with `inputs` and
-    `target`, a map-style `Dataset` of PyTorch (with `collate_fn`), or a dataset that
-    `dither.open` returned. Of the latter, numbers go from their declared bounds to 0 to
+    `target`, a map-style `Dataset` of PyTorch (with `example`, a made-up row, and
+    `collate_fn`), or a dataset that `dither.open` returned. Of the latter, numbers go from their declared bounds to 0 to
     1, declared keys become one number each, and a target with keys is a class. Say whose
     each row is: `owner` is a column or ids, or "row"; of each owner at most `rows` rows
     count. `units` is how many there are by public knowledge (a dataset's `population`).
@@ -64,9 +64,9 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     Why: the sum of clipped gradients moves by the radius at most, and Gaussian noise of
     the multiplier times the radius is added to it; all steps compose numerically, and an
     account is charged for them in the cheapest way (docs/proofs/training.md).
-    Assumes: starting weights, the shape of a row, `units`, `rows`, `classes` and `public`
-    are public; the model does with private rows what it does with made-up ones: it mixes
-    none and keeps none; a `Dataset` makes each row from that record alone. Arithmetic is
+    Assumes: starting weights, the shape of a row, `example`, `units`, `rows`, `classes`
+    and `public` are public; the model mixes private rows no more than made-up ones; a
+    `Dataset` makes each row from that record alone. Arithmetic is
     that of floats. How long it takes is not protected.
     """
     ready = prepared(model, data, Settings(**options))
