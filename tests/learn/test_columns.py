@@ -13,6 +13,7 @@ import pytest
 from dither import ArgumentError
 from dither.dataset import ColumnFacts, Kind
 from dither.learn.columns import Columns, column_of
+from dither.learn.records import source_of
 from dither.learn.rows import Tensors
 
 ODD: list[Any] = [None, float("nan"), float("inf"), "no number", 10**400, object()]
@@ -79,8 +80,32 @@ def test_columns_without_public_facts_are_refused() -> None:
     with pytest.raises(ArgumentError, match="bounds or keys"):
         Columns.declared([facts(), WARD])
     with pytest.raises(ArgumentError, match="different labels"):
-        column_of("target", [1], [1, "1"], True)
-    with pytest.raises(ArgumentError, match="classes"):
-        column_of("target", np.array([1]), None, True)
-    with pytest.raises(ArgumentError, match=r"dither\.open"):
-        column_of("inputs", np.array(["a"]), None)
+        column_of("classes", [1, "1"])
+
+
+MORE = [*ODD, Decimal("1.5"), pd.NA, True, 2**63, [1], pd.Timestamp(0)]
+
+
+@pytest.mark.parametrize("odd", MORE, ids=repr)
+@pytest.mark.parametrize("plain", [[1, 0, 1], [True, False, True], [0.5, 1.5, 1e300]])
+def test_one_odd_value_of_a_frame_changes_no_other(odd: Any, plain: list[Any]) -> None:
+    for place in ("a", "b"):
+        frames = [pd.DataFrame({"a": plain, "b": plain}, dtype=one) for one in TYPES]
+        for frame in frames:
+            frame[place] = pd.Series([*plain[:2], odd])
+        whole = pd.DataFrame({"a": plain, "b": plain})
+        rows = [_read(one) for one in (whole, *frames)]
+        for one in rows[1:]:
+            assert one.inputs[:2].tolist() == rows[0].inputs[:2].tolist()
+            assert one.targets[:2].tolist() == rows[0].targets[:2].tolist()
+            assert one.there[:2].all()
+
+
+TYPES = [None, object]
+
+
+def _read(frame: pd.DataFrame) -> Tensors:
+    source = source_of(frame, inputs=["a"], target="b", owner="row")
+    rows = source.read(None)[0]
+    assert isinstance(rows, Tensors)
+    return rows

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dither.dataset import ColumnFacts, Kind, kind_of
+from dither.dataset import ColumnFacts, Kind
 from dither.errors import ArgumentError
 from dither.ids import identity
 from dither.learn.rows import Schema, Tensors
@@ -114,29 +114,11 @@ def _tensors(inputs: NDArray[Any], targets: NDArray[Any]) -> Tensors:
     return Tensors.of(torch.from_numpy(inputs), torch.from_numpy(targets))
 
 
-def column_of(
-    argument: str, column: Any, classes: Sequence[Any] | None, target: bool = False
-) -> Column:
-    """How to read a frame's column: by its type, or by declared classes."""
-    if classes is not None:
-        return _keyed(argument, classes)
-    kind = kind_of(column)
-    if target and kind is Kind.TRUTHS:
-        return Keyed((False, True))
-    if kind in (Kind.OTHER, Kind.ANYTHING):
-        way_out = (
-            "declare its labels with classes=[…]"
-            if target
-            else "open the frame with dither.open(…, keys=…), which reads labels"
-        )
-        raise ArgumentError(argument, f"has a column of texts or objects; {way_out}")
-    if target and kind is Kind.INTEGERS:
-        raise ArgumentError(
-            argument,
-            "holds whole numbers; declare its labels with classes=range(10), or make "
-            "it a column of reals to learn a number",
-        )
-    return Numeric()
+def column_of(argument: str, classes: Sequence[Any] | None = None) -> Column:
+    """How to read a frame's column: by declared classes, or as numbers. The type of a
+    column says nothing, because one odd value may change it.
+    """
+    return Numeric() if classes is None else _keyed(argument, classes)
 
 
 def _declared(facts: ColumnFacts) -> Column:

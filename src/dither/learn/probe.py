@@ -167,7 +167,7 @@ def _targets(
             "model",
             f"gives rows of shape {tuple(outputs.shape[1:])} and targets have "
             f"{tuple(shape[1:])}; make them alike, or the loss would spread one over "
-            "the other",
+            "the other (labels of a frame are declared by classes=)",
         )
     return torch.full(shape, 0.5, dtype=schema.target_type, device=device), None
 

@@ -159,9 +159,10 @@ def _frame(
     data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
 ) -> Source:
     names = _listed(inputs)
+    for argument, name in (*(("inputs", one) for one in names), ("target", target)):
+        _column(data, argument, _named(name))
     columns = Columns(
-        tuple(column_of("inputs", _column(data, "inputs", one), None) for one in names),
-        column_of("target", _column(data, "target", _named(target)), classes, True),
+        tuple(column_of("inputs") for _ in names), column_of("classes", classes)
     )
     ids = _ids(data, owner)
 
