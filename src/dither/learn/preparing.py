@@ -22,6 +22,7 @@ from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.planning import Plan, plan_of
+from dither.learn.precision import full_precision
 from dither.learn.probe import Probed, probe
 from dither.learn.records import Source, source_of
 from dither.learn.rows import Batch, plain
@@ -124,6 +125,7 @@ def differentiating(model: nn.Module) -> Iterator[None]:
         torch.enable_grad(),
         torch.autocast(kind, enabled=False),
         np.errstate(all="ignore"),
+        full_precision(),
         guarded(model),
     ):
         yield
