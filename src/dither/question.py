@@ -208,35 +208,29 @@ class Question:
         return replace(self, cost=Cost(epsilon=epsilon))
 
     @contextmanager
-    def paying(
-        self, guarantee: Guarantee | None = None, *, within: float | None = None
-    ) -> Iterator[Paid]:
+    def paying(self, guarantee: Guarantee | None = None) -> Iterator[Paid]:
         """Charge the account, if there is one, before anything inside reads data;
         settle afterwards (rule R5).
 
         If the charge is refused, nothing was spent and nothing read. A failure inside
-        is counted, and the charge stays. `within` so many seconds the answer is due;
-        if it is not given, the account's rules say when.
+        is counted, and the charge stays.
 
         An account whose neighbours replace a unit is charged what a promise about one
         that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. Where
         exact facts are published beside its releases, this one repeats them.
         """
         promised = self.owed(self.guarantee if guarantee is None else guarantee)
-        with self._charged(promised, within) as source, working(self.what) as tell:
+        with self._charged(promised) as source, working(self.what) as tell:
             yield Paid(source, tell=tell)
 
     @contextmanager
-    def _charged(
-        self, guarantee: Guarantee, within: float | None = None
-    ) -> Iterator[Source]:
+    def _charged(self, guarantee: Guarantee) -> Iterator[Source]:
         if self.account is None:
             yield Source(guarantee)
             return
         self._check_minimum(guarantee)
-        more: dict[str, Any] = {} if self.by is None else {"by": self.by}
-        more |= {} if within is None else {"within": within}
-        charge = self.account.spending(guarantee, purpose=self.what, **more)
+        who = {} if self.by is None else {"by": self.by}
+        charge = self.account.spending(guarantee, purpose=self.what, **who)
         with charge as receipt:
             yield Source(guarantee, receipt)
 

@@ -304,6 +304,18 @@ def test_runs_that_stop_freeze_the_account() -> None:
         train(model(), records(), **asked)
 
 
+def test_a_run_is_due_when_the_account_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[Any] = []
+
+    def seconds(within: float | None, default: float) -> float:
+        held.append((within, default))
+        return default
+
+    monkeypatch.setattr("dither.ledger.account._seconds", seconds)
+    train(model(), records(), **owned(budget=Budget(20.0, 1e-6)))
+    assert held == [(None, 3600.0)]
+
+
 def test_save_and_load(tmp_path: Path) -> None:
     found = train(model(), records(), **owned(budget=Budget(20.0, 1e-6)))
     found.save(tmp_path / "model.pt")

@@ -32,8 +32,6 @@ from dither.release import Source
 __all__ = ["preview", "train"]
 
 EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, epsilon=3)"
-WITHIN = 30 * 86_400.0
-"""Seconds after which a run that never ended counts as a failure."""
 
 
 @by_name(EXAMPLE, Training)
@@ -57,7 +55,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 
     `public` test data gives the history a loss and an accuracy. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
-    budget. A run that stops in any other way is paid and lost.
+    budget. A run that stops in any other way is paid and lost; it is due within the
+    `deadline` of the account's policy.
 
     Guarantee: that of `preview`, for one unit with all of its rows, under add/remove
     with Poisson sampling; where units are replaced, without any gain from sampling.
@@ -71,7 +70,7 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     """
     ready = prepared(model, data, Settings(**options))
     plan = ready.plan
-    with plan.question.paying(plan.charged, within=WITHIN) as paid:
+    with plan.question.paying(plan.charged) as paid:
         history = _run(ready, paid.receipt, paid.tell)
         return _released(ready, paid.source, history)
 

@@ -196,17 +196,12 @@ class Account(Balance):
 
     @contextmanager
     def spending(
-        self,
-        guarantee: Guarantee,
-        *,
-        by: str | None = None,
-        purpose: str = "",
-        within: float | None = None,
+        self, guarantee: Guarantee, *, by: str | None = None, purpose: str = ""
     ) -> Iterator[Receipt]:
         """Charge, run what is inside, settle. The charge stays whatever happens;
-        failures inside are counted, and so is work that takes longer than `within`.
+        failures inside are counted.
         """
-        receipt = self.charge(guarantee, by=by, purpose=purpose, within=within)
+        receipt = self.charge(guarantee, by=by, purpose=purpose)
         try:
             yield receipt
         except BaseException as error:

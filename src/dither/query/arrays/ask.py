@@ -72,11 +72,9 @@ class Ask(Question):
         return cls(**vars(asked), data=data)
 
     @contextmanager
-    def paying(
-        self, guarantee: Guarantee | None = None, *, within: float | None = None
-    ) -> Iterator[PaidColumn]:
+    def paying(self, guarantee: Guarantee | None = None) -> Iterator[PaidColumn]:
         """Charge first; only then can the column be read."""
-        with super().paying(guarantee, within=within) as paid:
+        with super().paying(guarantee) as paid:
             yield PaidColumn(paid.source, self)
 
     def _check_minimum(self, guarantee: Guarantee) -> None:
