@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -376,6 +377,13 @@ def test_one_account_for_sql_and_training(tmp_path: Path) -> None:
         train(small, visits, **asked | {"noise": 0.2})
 
 
+class Unclipped(Flat):
+    def __call__(self, squares: Any) -> Any:
+        return {name: torch.ones_like(one) for name, one in squares.items()}
+
+
+CLIPPED = Unclipped(1e-6)
+
 REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     (
         "BatchNorm1d",
@@ -405,6 +413,7 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     ("rows", model(), {"rows": 3}),
     ("clip", model(), {"clip": PerLayer({"a": 1.0})}),
     ("resume", model(), {"resume": "somewhere"}),
+    ("clip", model(), {"clip": CLIPPED}),
     ("loss", model(), {"loss": None}),
     (
         "reduction",
@@ -455,6 +464,31 @@ class Remembering(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         self.seen += inputs.detach().mean(0)
         return inputs
+
+
+MIXING: dict[str, Callable[[Tensor], Tensor]] = {
+    "by the largest": lambda x: x / torch.nan_to_num(x).abs().max().clamp(min=10),
+    "where one is large": lambda x: torch.where((x > 5).any(), 0 * x, x),
+    "if one is large": lambda x: x * 0 if bool((x > 5).any()) else x,
+    "if one is very large": lambda x: x / 255 if bool((x > 9e4).any()) else x,
+    "in large batches": lambda x: x + x.roll(1, 0) if len(x) > 3 else x,
+    "a little": lambda x: x + 1e-9 * x.mean(0),
+}
+
+
+class Mixed(nn.Module):
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.way = way
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return MIXING[self.way](inputs)
+
+
+@pytest.mark.parametrize("way", MIXING)
+def test_rows_that_mix_only_at_some_size_are_refused(way: str) -> None:
+    with pytest.raises(ArgumentError, match="mixes the rows"):
+        preview(nn.Sequential(Mixed(way), nn.Linear(4, 3)), records(), **owned())
 
 
 def contrastive(outputs: Tensor, targets: Tensor) -> Tensor:

@@ -44,6 +44,10 @@ class Adaptive:
             positive("count_noise", self.count_noise, "pass a deviation such as 10.0")
 
 
+KNOWN = (Flat, PerLayer, Automatic, Adaptive)
+"""Those whose sums are proved to stay within the radius."""
+
+
 @dataclass
 class Adapting:
     """The radius of one run: fixed, or moved after each step."""
@@ -56,6 +60,9 @@ class Adapting:
     @classmethod
     def of(cls, clip: Any, model: nn.Module, batch: int) -> Adapting:
         """A stated clipping: a number is the radius of a whole gradient."""
+        if isinstance(clip, Adaptive | Clipping) and type(clip) not in KNOWN:
+            names = ", ".join(one.__name__ for one in KNOWN)
+            raise ArgumentError("clip", f"must be a radius or one of {names}")
         if isinstance(clip, Adaptive):
             return cls(Flat(clip.radius), clip, batch)
         if isinstance(clip, PerLayer):

@@ -10,42 +10,62 @@ from torch import Tensor, nn
 
 from dither.errors import ArgumentError
 
-__all__ = ["check_rows_apart", "resized"]
+__all__ = ["check_batch_apart", "check_rows_apart", "resized"]
 
 SIZES = (-3.0, 0.0, 1e3, -1e3)
 """How many times larger rows are tried: a model may do something else with those."""
+ODD = (float("nan"), float("inf"), 1e6)
+NUMBERS = (0, -1, 1 << 31)
 
 
 def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
     """What one row gives must not change with another row: seen by another row there, by
-    one that is not a number, and by derivatives.
+    one that is large or not a number, and by derivatives.
     """
+    for rows in (inputs, *_larger(inputs)):
+        _check_apart(model, rows, named=True)
+    if inputs.is_floating_point() and _derivative(model, inputs):
+        _refuse_mixing(model, "")
+
+
+def check_batch_apart(model: nn.Module, inputs: Tensor) -> None:
+    """The same for a batch of full size, by what the whole model gives."""
+    if len(inputs) > 1:
+        _check_apart(model, inputs, named=False)
+
+
+def _check_apart(model: nn.Module, inputs: Tensor, named: bool) -> None:
     state = _state(inputs.device)
-    names, before = _seen(model, inputs, state)
+    try:
+        names, before = _seen(model, inputs, state, named)
+    except Exception:  # a model may refuse large rows, or what is no number
+        return
     for change in _changes(inputs):
         try:
-            after = _seen(model, change, state)[1]
-        except Exception:  # a model may refuse what is not a number
+            after = _seen(model, change, state, named)[1]
+        except Exception:
             continue
         if _same_elsewhere(before[-1], after[-1]):
             continue
         layers = zip(names, before, after, strict=False)
         apart = (name for name, *both in layers if not _same_elsewhere(*both))
         _refuse_mixing(model, next(apart, ""))
-    if inputs.is_floating_point() and _derivative(model, inputs):
-        _refuse_mixing(model, "")
+
+
+def _larger(inputs: Tensor) -> Iterator[Tensor]:
+    if inputs.is_floating_point():
+        yield inputs * 1e3
 
 
 def _changes(inputs: Tensor) -> Iterator[Tensor]:
     """The same rows but for one."""
-    other = inputs.clone()
-    real = inputs.is_floating_point()
-    other[1] = inputs[1] * -3 if real else (inputs[1] + 1) % (inputs.max() + 1)
-    yield other
-    if real:
-        odd = inputs.clone()
-        odd[1] = float("nan")
-        yield odd
+    own, real = inputs[1], inputs.is_floating_point()
+    sizes = [own * size for size in SIZES] if real else [(own + 1) % (own.max() + 1)]
+    odd = [torch.full_like(own, one) for one in (ODD if real else NUMBERS)]
+    for row in (*sizes, *odd):
+        other = inputs.clone()
+        other[1] = row
+        yield other
 
 
 def resized(inputs: Tensor) -> Iterator[Tensor]:
@@ -68,9 +88,11 @@ def _derivative(model: nn.Module, inputs: Tensor) -> bool:
 
 
 def _seen(
-    model: nn.Module, inputs: Tensor, state: Tensor
+    model: nn.Module, inputs: Tensor, state: Tensor, named: bool
 ) -> tuple[list[str], list[Tensor]]:
-    """What each layer gives, and the whole model at the end, with the same dropout."""
+    """What each layer gives if it is `named`, and the whole model at the end, with the
+    same dropout.
+    """
     names: list[str] = []
     found: list[Tensor] = []
 
@@ -87,7 +109,9 @@ def _seen(
         return hook
 
     hooks = [
-        one.register_forward_hook(note(name)) for name, one in model.named_modules()
+        one.register_forward_hook(note(name))
+        for name, one in model.named_modules()
+        if named or not name
     ]
     try:
         _restore(inputs.device, state)
@@ -114,7 +138,7 @@ def _restore(device: torch.device, state: Tensor) -> None:
 
 
 def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
-    one, two = first[[0, 2]].double(), second[[0, 2]].double()
+    one, two = (torch.cat([each[:1], each[2:]]).double() for each in (first, second))
     return torch.allclose(one, two, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 

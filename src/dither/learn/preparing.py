@@ -21,6 +21,7 @@ from dither.learn.clipping import Adapting
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.mixing import check_batch_apart
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import Probed, probe
@@ -97,7 +98,8 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         micro,
         device,
     )
-    _rehearse(ready)
+    with differentiating(own):
+        _rehearse(ready)
     return ready
 
 
@@ -236,17 +238,14 @@ def _tested(
 
 def _rehearse(ready: Ready) -> None:
     """Differentiate made-up rows of a full part once, so that what does not fit in
-    memory is known before the charge.
+    memory is known before the charge; and see that so many rows do not mix either.
     """
     count = ready.micro * ready.plan.rows
-    schema, held = ready.source.schema, Held.of(ready.model)
-    try:
-        inputs = made_up(schema, count, ready.model)
-        batch = Batch(inputs, schema.blank(count)[1], torch.ones(count)).to(
-            ready.device
-        )
-        devices = [ready.device] if ready.device.type == "cuda" else []
-        with differentiating(ready.model), torch.random.fork_rng(devices):
+    held = Held.of(ready.model)
+    devices = [ready.device] if ready.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        try:
+            batch = _made_up_batch(ready, count)
             ready.probed.oracle.sums(
                 batch.inputs,
                 batch.targets,
@@ -254,11 +253,20 @@ def _rehearse(ready: Ready) -> None:
                 ready.radius.clipping,
                 ready.plan.rows,
             )
-    except Exception as error:
-        raise ArgumentError(
-            "micro",
-            f"gradients of {count:,} rows at once cannot be computed ({error!s:.200}); "
-            "pass a smaller micro=",
-        ) from None
-    finally:
+        except Exception as error:
+            raise ArgumentError(
+                "micro",
+                f"gradients of {count:,} rows at once cannot be computed "
+                f"({error!s:.200}); pass a smaller micro=",
+            ) from None
+        finally:
+            held.restore()
+        check_batch_apart(ready.model, batch.inputs)
         held.restore()
+
+
+def _made_up_batch(ready: Ready, count: int) -> Batch:
+    schema = ready.source.schema
+    inputs = made_up(schema, count, ready.model)
+    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count))
+    return batch.to(ready.device)

@@ -65,6 +65,7 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
         outputs = _outputs(model, inputs)
         _check_nothing_kept(held, inputs)
         check_rows_apart(model, inputs)
+        _check_unchanged(held)
         targets, classes = _targets(schema, outputs, device)
         _check_loss(loss, outputs, targets)
         return Probed(route_of(model, loss, inputs, targets), classes)
@@ -137,13 +138,17 @@ def _check_nothing_kept(held: Held, inputs: Tensor) -> None:
     for rows in (inputs, *resized(inputs)):
         with suppress(Exception):  # a model may refuse rows of another size
             held.model(rows)
-        name = held.changed()
-        if name is not None:
-            raise ArgumentError(
-                "model",
-                f"keeps {name!r} of the rows it reads, in a buffer or an attribute, "
-                "which gets no noise; call .eval() on that layer, or keep nothing",
-            )
+        _check_unchanged(held)
+
+
+def _check_unchanged(held: Held) -> None:
+    name = held.changed()
+    if name is not None:
+        raise ArgumentError(
+            "model",
+            f"keeps {name!r} of the rows it reads, in a buffer or an attribute, which "
+            "gets no noise; call .eval() on that layer, or keep nothing",
+        )
 
 
 def _targets(

@@ -30,6 +30,8 @@ Seen = Mapping[int, list[Tensor]]
 LAYOUTS = (LEADING, SECOND, SHARED)
 TRIALS = 6
 NEAR = 1e-3
+SIZES = (1.0, 1e3)
+"""How many times larger rows are compared with single ones."""
 
 
 def layouts_of(
@@ -76,8 +78,14 @@ def _layouts(
             break
     else:
         raise Untraceable("a layer that no gradient reaches")
-    _confirm(moved.eval(), loss, inputs, targets, found)
+    for size in SIZES:
+        rows = tree_map(lambda one, by=size: _times(one, by), inputs)
+        _confirm(moved.eval(), loss, rows, targets, found, odd=size != 1)
     return found
+
+
+def _times(rows: Tensor, size: float) -> Tensor:
+    return rows * size if rows.is_floating_point() else rows
 
 
 def _move(moved: nn.Module, model: nn.Module) -> None:
@@ -153,7 +161,8 @@ def _apart(seen: list[Tensor], turned: Callable[[Tensor], Tensor]) -> bool:
         if there.ndim == 0 or there.shape[0] % count:
             return False
         each = there.reshape(count, -1).abs().amax(1)
-        if each.sum() != each[row]:
+        # Not by a sum, which would hide what is small.
+        if bool((each[torch.arange(count, device=each.device) != row] != 0).any()):
             return False
     return True
 
@@ -164,8 +173,11 @@ def _confirm(
     inputs: Inputs,
     targets: Tensor,
     layouts: Mapping[int, str],
+    odd: bool = False,
 ) -> None:
-    """That norms and sums are those of single rows."""
+    """That norms and sums are those of single rows; where rows are `odd`, sums may be
+    infinite, and such units count for nothing.
+    """
     count, parameters = size_of(inputs), trained(model)
     near = _near(parameters.values())
     there = torch.ones(count, device=targets.device)
@@ -186,6 +198,8 @@ def _confirm(
                 if float(found[name].squares[row]) < square * (1 - near):
                     raise Untraceable(f"a norm of {name} that is not its own")
     apart = _length(rest.values())
+    if odd and not math.isfinite(_length(total.values())):
+        return
     if not apart <= near * _length(total.values()) + 1e-6:
         raise Untraceable("gradients that are not those of single rows")
 

@@ -101,6 +101,8 @@ class Tape(TorchFunctionMode):
 
     def summed(self, values: Tensor) -> Tensor:
         """[rows, …] becomes [units, entries], without rows that are absent."""
+        if len(values) != self.count:
+            raise Untraceable("rows that are folded into others")
         if self.rows == 1:
             return values.flatten(1).to(_kept(values))
         return self.arranged(values.flatten(1), LEADING).sum(1, dtype=_kept(values))
