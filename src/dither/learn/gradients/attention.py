@@ -80,7 +80,9 @@ def _projected(
         apart = [functional.linear(one, words[name]) for one, name in given]
         if bias is None:
             return apart
-        raise Untraceable("attention with widths of its own and a bias")
+        # A part of a parameter has a copy for each row; rows are the second axis here,
+        # so they meet.
+        return [one + bias[i * width : (i + 1) * width] for i, one in enumerate(apart)]
     assert weight is not None
     if query is key and key is value:
         return list(torch.split(functional.linear(query, weight, bias), width, dim=2))

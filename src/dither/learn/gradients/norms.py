@@ -94,10 +94,14 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
 
 
 def _single(use: Factored) -> Tensor:
-    """One place: nothing is added up, so nothing cancels."""
-    left, right = use.left_norms, use.right_norms
-    share = 1 + (BLOCK + 8) * rounding(use.right)
-    return ((left * right)[:, 0] * share + _lost(left, right, use)).square()
+    """One place: nothing is added up, so nothing cancels. What small numbers lose (see
+    `_lost`) is bounded by (a + b)² ≤ (1 + 2^-20) a² + (1 + 2^20) b².
+    """
+    left, right = use.sides
+    share = 1 + (2 * BLOCK + 32) * rounding(use.right)
+    lost = LOST**2 * 2.0**22
+    first = (left * share).add_(lost * use.left_length)
+    return first.mul_(right + lost * use.right.shape[2])
 
 
 def _lost(left: Tensor, right: Tensor, use: Factored) -> Tensor:

@@ -19,11 +19,12 @@ from dither.learn.gradients.taps import Seen
 from dither.learn.gradients.untraceable import Untraceable
 from dither.learn.gradients.uses import Use
 
-__all__ = ["LEADING", "SECOND", "SHARED", "Tape"]
+__all__ = ["LEADING", "SECOND", "SHARED", "UNSEEN", "Tape"]
 
-LEADING, SECOND, SHARED = "leading", "second", "shared"
+LEADING, SECOND, SHARED, UNSEEN = "leading", "second", "shared", "unseen"
 """Where rows are in what a layer sees: along its first axis (maybe with places inside
-it), along its second, or nowhere, because all rows look up the same."""
+it), along its second, or nowhere, because all rows look up the same. No gradient comes
+back to a layer that is unseen."""
 
 
 Known = Callable[..., Any]
@@ -85,6 +86,8 @@ class Tape(TorchFunctionMode):
             return layout, lambda _, gradient: watcher(number, gradient)
         if self.layouts and number not in self.layouts:
             raise Untraceable("a model that now takes another way")
+        if layout == UNSEEN:
+            return LEADING, _refused
         return layout, partial(seen, layout)
 
     def arranged(self, values: Tensor, layout: str, axes: int = 1) -> Tensor:
@@ -101,9 +104,10 @@ class Tape(TorchFunctionMode):
 
     def summed(self, values: Tensor) -> Tensor:
         """[rows, …] becomes [units, entries], without rows that are absent."""
+        flat = values.reshape(self.count, -1)
         if self.rows == 1:
-            return values.flatten(1).to(_kept(values))
-        return self.arranged(values.flatten(1), LEADING).sum(1, dtype=_kept(values))
+            return flat.to(_kept(values))
+        return self.arranged(flat, LEADING).sum(1, dtype=_kept(values))
 
     def note(self, parameter: Any, use: Callable[[], Use]) -> None:
         """Remember how a trained parameter was used; others are passed over."""
@@ -117,6 +121,10 @@ def _flat(values: Any) -> Iterable[Any]:
             yield from _flat(one)
     else:
         yield values
+
+
+def _refused(*_: Tensor) -> None:
+    raise Untraceable("a layer that gradients now reach")
 
 
 def _kept(values: Tensor) -> torch.dtype:
