@@ -72,6 +72,7 @@ PEERS = {
         ),
         Peer("networkit", ("networkit==11.2.2", "numpy==2.4.6"), "networkit"),
         Peer("lifelines", ("lifelines==0.30.3", "pandas<3"), "lifelines"),
+        Peer("opacus", ("torch==2.13.0", "opacus==1.6.0", "scikit-learn"), "opacus"),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
         Peer(
