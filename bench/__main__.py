@@ -23,6 +23,7 @@ PARTS = (
     ("coverage", "peers"),
     ("growth", "spark"),
     ("conformance", "neighbours"),
+    ("learn", "accuracy"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)
