@@ -56,7 +56,7 @@ def test_a_longer_path_is_noticed(trail: dict[str, Any]) -> None:
 
 def test_every_file_that_the_page_names_is_there() -> None:
     named = re.findall(r"`([\w/]+\.py)`", TEXT)
-    rooms = (SOURCE / room for room in ("query", "local", "science"))
+    rooms = (SOURCE / room for room in ("query", "local", "learn", "science"))
     places = (SOURCE, *rooms, path.ROOT)
     assert named
     assert [

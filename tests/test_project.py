@@ -67,6 +67,7 @@ def test_dir_shows_the_public_names_and_no_others() -> None:
         "sum",
         "audit",
         "explain",
+        "learn",
         "local",
         "science",
     }

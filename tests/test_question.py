@@ -182,3 +182,42 @@ def test_nothing_converts_back() -> None:
     )
     with pytest.raises(UnitMismatch), question.paying():
         pass
+
+
+FACTS = ("edges of each site",)
+TOLD = EDGE.replacing().with_facts(FACTS)
+
+
+@pytest.mark.parametrize(
+    ("unit", "epsilon"),
+    [(EDGE, 1.0), (EDGE.replacing(), 0.5), (TOLD, 0.5)],
+    ids=str,
+)
+def test_a_release_repeats_the_exact_facts_beside_it(
+    unit: Unit, epsilon: float
+) -> None:
+    more = TOLD.with_facts(["edges"])
+    for account in (TOLD, more):
+        budget = Budget(epsilon=4, unit=account)
+        stated = {"epsilon": 0.5, "budget": budget}
+        question = Question.of("count", stated, unit=unit)
+        with question.paying() as paid:
+            pass
+        assert paid.source.guarantee == PureDP(epsilon, unit=account)
+        assert paid.receipt is not None
+        assert paid.receipt.guarantee == PureDP(epsilon, unit=account)
+        assert budget.remaining.epsilon == 4 - epsilon
+        half = Question.of("count", {"share": 0.5, "budget": budget}, unit=unit)
+        assert half.guarantee.epsilon == (1.0 if unit == EDGE else 2.0)
+
+
+@pytest.mark.parametrize("account", [EDGE, EDGE.replacing(), TOLD], ids=str)
+def test_no_promise_given_facts_is_charged_where_fewer_are_published(
+    account: Unit,
+) -> None:
+    budget = Budget(epsilon=4, unit=account)
+    stated = {"epsilon": 1, "budget": budget}
+    question = Question.of("count", stated, unit=TOLD.with_facts(["edges"]))
+    with pytest.raises(UnitMismatch, match="edges of each site"), question.paying():
+        pass
+    assert budget.charges == 0

@@ -47,6 +47,7 @@ GROUPS = {
 ROOMS = (
     "local",
     "local.collector",
+    "learn",
     "science.graphs",
     "science.maps",
     "science.genomes",

@@ -2,7 +2,7 @@
 
     DitherError
     ├── ArgumentError        a question is wrong; names the argument and the way out  (is a ValueError)
-    │   ├── UnitMismatch     guarantees for different units or relations were mixed
+    │   ├── UnitMismatch     guarantees for different units, relations or facts were mixed
     │   ├── NoConversion     the wanted kind of guarantee does not follow from this one
     │   └── QueryError       a SQL question cannot be asked like this; shows the place in the SQL
     ├── EngineFailed         the engine failed after the charge; says nothing about the data
@@ -59,8 +59,8 @@ class ArgumentError(DitherError, ValueError):
 
 
 class UnitMismatch(ArgumentError):
-    """Guarantees about different units, or under different neighbour relations, cannot
-    be put together.
+    """Guarantees about different units, under different neighbour relations, or given
+    different exact facts cannot be put together.
 
     Way out: state both for the same unit, or keep them on accounts of their own.
     """

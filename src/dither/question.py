@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ from dither.privacy import (
     gaussian_mu,
 )
 from dither.privacy.numbers import at_most, float_down, positive, written
-from dither.progress import working
+from dither.progress import Tell, working
 from dither.release import Source
 
 __all__ = ["Asking", "AskingError", "Paid", "Question"]
@@ -88,9 +88,25 @@ class Question:
         """Whether a promise about a unit that comes or goes is charged to an account
         about one that is replaced: a removal and an addition (rule R7).
         """
-        if not isinstance(self.account, LedgerAccount) or self.replacing:
+        return not self.replacing and self._fits(self.unit.replacing())
+
+    def _fits(self, unit: Unit) -> bool:
+        """Whether a promise for this unit holds as it is for the account's: its
+        neighbours may have to agree on more exact facts (rule R22).
+        """
+        if not isinstance(self.account, LedgerAccount):
             return False
-        return self.account.terms.unit == self.unit.replacing()
+        theirs = self.account.terms.unit
+        return unit.relation is theirs.relation and theirs.follows_from(unit)
+
+    def owed(self, promised: Guarantee) -> Guarantee:
+        """What a promise is for the account that pays: for whoever is replaced there,
+        and given the exact facts that are published there.
+        """
+        stated = promised.for_replacement() if self._converts else promised
+        if not isinstance(self.account, LedgerAccount) or not self._fits(stated.unit):
+            return stated  # the account says why it does not take it
+        return stated.for_facts(self.account.terms.unit.given)
 
     @property
     def epsilon(self) -> float | None:
@@ -189,29 +205,35 @@ class Question:
         return replace(self, cost=Cost(epsilon=epsilon))
 
     @contextmanager
-    def paying(self, guarantee: Guarantee | None = None) -> Iterator[Paid]:
+    def paying(
+        self, guarantee: Guarantee | None = None, *, within: float | None = None
+    ) -> Iterator[Paid]:
         """Charge the account, if there is one, before anything inside reads data;
         settle afterwards (rule R5).
 
         If the charge is refused, nothing was spent and nothing read. A failure inside
-        is counted, and the charge stays.
+        is counted, and the charge stays. `within` so many seconds the answer is due;
+        if it is not given, the account's rules say when.
 
         An account whose neighbours replace a unit is charged what a promise about one
-        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ.
+        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. Where
+        exact facts are published beside its releases, this one repeats them.
         """
-        promised = self.guarantee if guarantee is None else guarantee
-        promised = promised.for_replacement() if self._converts else promised
-        with self._charged(promised) as source, working(self.what):
-            yield Paid(source)
+        promised = self.owed(self.guarantee if guarantee is None else guarantee)
+        with self._charged(promised, within) as source, working(self.what) as tell:
+            yield Paid(source, tell=tell)
 
     @contextmanager
-    def _charged(self, guarantee: Guarantee) -> Iterator[Source]:
+    def _charged(
+        self, guarantee: Guarantee, within: float | None = None
+    ) -> Iterator[Source]:
         if self.account is None:
             yield Source(guarantee)
             return
         self._check_minimum(guarantee)
-        who = {} if self.by is None else {"by": self.by}
-        charge = self.account.spending(guarantee, purpose=self.what, **who)
+        more: dict[str, Any] = {} if self.by is None else {"by": self.by}
+        more |= {} if within is None else {"within": within}
+        charge = self.account.spending(guarantee, purpose=self.what, **more)
         with charge as receipt:
             yield Source(guarantee, receipt)
 
@@ -240,6 +262,8 @@ class Paid:
     """A question that was paid for: from here on its data may be read."""
 
     source: Source
+    tell: Tell | None = field(default=None, kw_only=True, repr=False)
+    """Where steps are told to, for a bar that shows them."""
 
     @property
     def receipt(self) -> Receipt | None:

@@ -370,3 +370,19 @@ def test_a_claim_about_another_unit_is_refused():
         )
     with pytest.raises(UnitMismatch, match="for_replacement"):
         audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, unit=dither.ROW.replacing())
+    told = dither.ROW.replacing().with_facts(["rows of each ward"])
+    replaced = CLAIM.for_replacement()
+    with pytest.raises(UnitMismatch, match="for_replacement"):
+        audit.mechanism(whole_scale, 0, 1, claimed=CLAIM, unit=told)
+    with pytest.raises(UnitMismatch, match="for_facts"):
+        audit.mechanism(whole_scale, 0, 1, claimed=replaced, unit=told)
+    claim, other = replaced.for_facts(told.given), dither.ROW.replacing()
+    with pytest.raises(UnitMismatch, match="audit the guarantee for that unit"):
+        audit.mechanism(whole_scale, 0, 1, claimed=claim, unit=other)
+
+
+def test_a_finding_repeats_exact_facts():
+    told = dither.ROW.replacing().with_facts(["rows of each ward"])
+    claim = CLAIM.for_replacement().for_facts(told.given)
+    found = audit.mechanism(whole_scale, 0, 1, claimed=claim, unit=told, draws=2000)
+    assert "given the exact rows of each ward" in str(found)

@@ -16,7 +16,7 @@ import pytest
 
 from dither.cli import budget
 from dither.ledger import Ledger
-from dither.privacy import GaussianDP, PureDP
+from dither.privacy import GaussianDP, PureDP, Relation, Unit
 from tests.cli.support import filled, run
 from tests.clock import PATIENCE
 
@@ -203,3 +203,18 @@ def test_a_burn_down_is_never_wider_than_its_column() -> None:
         line = budget.burn_down([1 - k / many for k in range(many + 1)])
         assert 0 < len(line) <= budget.WIDTH
         assert line[-1] == " "
+
+
+def test_budget_shows_exact_facts(book: Path) -> None:
+    people = Unit("person", Relation.REPLACE, ("total of each state",))
+    with Ledger.open(book) as ledger:
+        ledger.account("census", epsilon=1, unit=people)
+    shown = " ".join(
+        run("budget", "--account", "census").stdout.replace("│", "").split()
+    )
+    assert "given the exact" in shown
+    assert "total of each state" in shown
+    (data,) = json.loads(run("budget", "--account", "census", "--json").stdout)
+    assert data["given"] == ["total of each state"]
+    (other,) = json.loads(run("budget", "--account", "survey", "--json").stdout)
+    assert other["given"] == []

@@ -63,6 +63,15 @@ def test_doctor_looks_at_the_data(tmp_path: Path) -> None:
         assert fact in said
 
 
+def test_doctor_says_what_is_published_exactly(tmp_path: Path) -> None:
+    given = 'relation = "replace"\ngiven = ["visits of each day"]\n'
+    (tmp_path / "c.toml").write_text(given + CATALOGUE, encoding="utf-8")
+    (tmp_path / "visits.csv").write_bytes(VISITS)
+    first, second, *_ = looked(tmp_path / "c.toml").splitlines()
+    assert first == "published exactly, and not protected: visits of each day"
+    assert second == "visits: 4 rows"
+
+
 def looked(source: Path) -> str:
     done = CliRunner().invoke(main, ["doctor", "--data", str(source)])
     assert (done.exit_code, done.stderr) == (0, "")

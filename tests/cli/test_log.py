@@ -15,7 +15,7 @@ import pytest
 from dither.cli import log
 from dither.ledger import Ledger
 from dither.ledger.entry import Entry
-from dither.privacy import PureDP
+from dither.privacy import PureDP, Relation, Unit
 from tests.cli.support import filled, run
 
 
@@ -198,3 +198,18 @@ def test_help_names_the_parts() -> None:
     shown = run("log", "--help").stdout
     assert all(name in shown for name in ("verify", "export", "recheck"))
     assert all(name in run("--help").stdout for name in ("budget", "log"))
+
+
+def test_log_repeats_exact_facts(book: Path) -> None:
+    people = Unit("person", Relation.REPLACE, ("total of each state",))
+    told = PureDP(0.25, unit=people)
+    with Ledger.open(book) as ledger:
+        census = ledger.account("census", epsilon=1, unit=people)
+        census.charge(told, by="ana", purpose="ages")
+        census.charge_disjoint([told, told])
+    shown = run("log", "--account", "census").stdout
+    facts = 'given the exact ["total of each state"]'
+    assert f"ε = 0.25 (pure), {facts}, by ana: ages" in shown
+    assert shown.count(facts) == 2
+    assert 'relation replace given ["total of each state"]' in shown
+    assert facts not in run("log", "--account", "survey").stdout

@@ -302,7 +302,15 @@ def test_nothing_else_of_dither_is_used(book: Ledger, tmp_path: Path) -> None:
         "dither.terminal",
     }
     mine |= {
-        f"dither.ledger.{name}" for name in ("entry", "facts", "state", "transitions")
+        f"dither.ledger.{name}"
+        for name in (
+            "entry",
+            "facts",
+            "neighbours",
+            "recheck_runs",
+            "state",
+            "transitions",
+        )
     }
     assert set(json.loads(done.stdout[2:].replace("'", '"'))) == mine
 

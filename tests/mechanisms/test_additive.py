@@ -1,11 +1,13 @@
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import dither
 from dither.mechanisms import Gaussian, Geometric, Laplace
+from dither.privacy import LaplaceDP, PureDP
 
 BOTH = [
     Laplace(sensitivity=1, epsilon=0.5),
@@ -187,3 +189,18 @@ def test_what_a_staircase_would_gain(epsilon, sensitivity, mean, deviation):
     assert math.sqrt(2 * q / (1 - q) ** 2 / min(v for _, v in found)) == pytest.approx(
         deviation, abs=0.006
     )
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1.0, 20.0])
+@pytest.mark.parametrize(("size", "changes"), [(1, None), (1000, None), (1000, 3)])
+def test_noise_on_reals_is_as_good_as_real_noise(epsilon, size, changes):
+    """The shift of real noise that covers the grid's is at most what is promised."""
+    mechanism = Laplace(sensitivity=1, epsilon=epsilon, changes=changes)
+    grid, scale = mechanism.scale_on(size)
+    moved = Fraction(mechanism.sensitivity) / grid.step + (changes or size)
+    t = Fraction(scale)
+    assert t >= 1 << 20
+    # 2t·ln cosh(1/2t) ≤ 1/(4t)
+    assert (math.floor(moved) + 1 / (4 * t)) / t <= Fraction(epsilon)
+    assert mechanism.guarantee_on_reals == LaplaceDP(epsilon)
+    assert mechanism.guarantee == PureDP(epsilon)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,15 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from dither.errors import ArgumentError, NoConversion
+from dither.errors import ArgumentError, NoConversion, UnitMismatch
 from dither.privacy import (
     ROW,
     ApproxDP,
     BoundedRange,
     Composed,
+    GaussianDP,
     Guarantee,
+    MetricDP,
     PureDP,
+    Relation,
+    RenyiDP,
     Unit,
+    ZeroConcentratedDP,
+    compose,
 )
 
 from .support import (
@@ -240,3 +247,76 @@ def test_numbers_of_other_types_are_not_rounded_down() -> None:
 
     for number in (np.int64(2**53 + 1), Decimal(2**53 + 1), 2**53 + 1):
         assert PureDP(number).epsilon == 2.0**53 + 2
+
+
+FACTS = ("total of each state",)
+REPLACED = Unit("person", Relation.REPLACE)
+EVERY_KIND = (
+    PureDP(0.5, unit=REPLACED),
+    ApproxDP(0.5, 1e-6, unit=REPLACED),
+    BoundedRange(0.5, unit=REPLACED),
+    ZeroConcentratedDP(0.1, 1e-9, unit=REPLACED),
+    GaussianDP(0.5, unit=REPLACED),
+    RenyiDP({2: 0.1, 8: 0.5}, unit=REPLACED),
+    Composed([PureDP(0.5, unit=REPLACED), GaussianDP(0.5, unit=REPLACED)]),
+    MetricDP(0.5, unit=REPLACED),
+)
+
+
+@pytest.mark.parametrize("guarantee", EVERY_KIND, ids=lambda one: type(one).__name__)
+def test_a_promise_holds_given_exact_facts(guarantee: Guarantee) -> None:
+    assert guarantee.given == ()
+    assert guarantee.for_facts([]) is guarantee
+    told = guarantee.for_facts(FACTS)
+    assert told.given == FACTS
+    assert told.unit == REPLACED.with_facts(FACTS)
+    assert str(told) == f"{guarantee}, given the exact total of each state"
+    assert told.for_facts(FACTS) is told
+    assert told.for_replacement() == told
+    assert told.for_facts(["all"]).given == ("all", *FACTS)
+    if not isinstance(told, MetricDP):
+        assert told.approx(1e-6).given == FACTS
+        assert told.epsilon_at(1e-6) == guarantee.epsilon_at(1e-6)
+
+
+def test_facts_are_for_those_who_are_replaced() -> None:
+    person = PureDP(0.5, unit=Unit("person"))
+    with pytest.raises(NoConversion, match=r"\.for_replacement\(\) first"):
+        person.for_facts(FACTS)
+    assert person.for_facts([]) is person
+    converted = person.for_replacement().for_facts(FACTS)
+    assert converted == PureDP(1.0, unit=REPLACED.with_facts(FACTS))
+
+
+def test_guarantees_given_different_facts_do_not_add_up() -> None:
+    one, other = PureDP(0.5, unit=REPLACED), GaussianDP(0.1, unit=REPLACED)
+    with pytest.raises(UnitMismatch, match=r"given different facts"):
+        Composed([one.for_facts(FACTS), other])
+    with pytest.raises(UnitMismatch, match=r"\.for_facts"):
+        compose([one.for_facts(FACTS), other.for_facts(["all"])], 1e-6)
+    both = Composed([one.for_facts(FACTS), other.for_facts(FACTS)])
+    assert both.given == compose(both.parts, 1e-6).guarantee.given == FACTS
+
+
+def test_nothing_follows_for_groups_given_facts() -> None:
+    """Two people in one state each: whoever publishes who is where tells no two
+    neighbours apart that agree on the totals, and tells a swap of both apart.
+    """
+    worlds = [(a, b) for a in "xy" for b in "xy"]
+
+    def agree(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+        return sorted(one) == sorted(other)
+
+    def apart(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+        return sum(a != b for a, b in zip(one, other, strict=True))
+
+    pairs = [(one, other) for one in worlds for other in worlds if agree(one, other)]
+    assert not [pair for pair in pairs if apart(*pair) == 1]
+    assert [pair for pair in pairs if apart(*pair) == 2]
+    told = PureDP(0.5, unit=REPLACED.with_facts(FACTS))
+    for guarantee in (told, Composed([told, told])):
+        with pytest.raises(NoConversion, match=r"\.for_group before \.for_facts"):
+            guarantee.for_group(2)
+        assert guarantee.for_group(1) is guarantee
+    grouped = PureDP(0.5, unit=REPLACED).for_group(2).for_facts(FACTS)
+    assert grouped == replace(told, epsilon=1.0)

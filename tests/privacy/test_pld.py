@@ -28,10 +28,7 @@ from .support import (
 
 
 def distribution(parts: Sequence[Guarantee]) -> pld.Dominated:
-    bundle = bundle_of(parts)
-    return pld.dominated(
-        bundle.mu, bundle.sampled, bundle.bounded, bundle.loss, bundle.orders()
-    )
+    return pld.dominated_by(bundle_of(parts))
 
 
 @pytest.mark.parametrize("mu", [1e-5, 1e-3, 0.1, 1.0, 5.0])

@@ -352,3 +352,57 @@ def test_an_analyst_whose_questions_fail_stops_only_herself(
         with pytest.raises(dither.AccountFrozen, match="eve is stopped"):
             database.sql(QUESTION, by="eve", epsilon=0.4)
         assert database.sql(QUESTION, by="ana", epsilon=0.4).rows
+
+
+FACTS = ("visits of each ward",)
+TOLD = dither.Unit("who", "replace", FACTS)
+
+
+def test_every_answer_repeats_the_exact_facts_beside_it(tmp_path: Path) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC | {"unit": TOLD}) as database:
+        assert database.unit == TOLD
+        preview = database.preview(QUESTION, epsilon=1.0)
+        release = database.sql(QUESTION, epsilon=1.0)
+        again = database.sql(QUESTION, epsilon=1.0)
+        plan = database.explain_plan(QUESTION, epsilon=1.0)
+        said = (preview, release, again, database.account, plan)
+        words = [*map(str, said), release._repr_html_()]
+    for text in words:
+        assert "given the exact visits of each ward" in text
+    assert again.replayed
+    assert release.guarantee == again.guarantee == release.receipt.guarantee
+    assert release.guarantee.given == preview.guarantee.given == FACTS
+    with dither.Ledger.open(tmp_path / "visits.dither.db") as book:
+        assert book.account("visits").unit == TOLD
+        verify(book)
+
+
+@pytest.mark.parametrize(
+    "unit", ["who", dither.Unit("who", "replace"), TOLD.with_facts(["all"])], ids=str
+)
+def test_exact_facts_do_not_change_once_the_account_is_open(
+    tmp_path: Path, unit: Any
+) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC | {"unit": TOLD}) as database:
+        database.sql(QUESTION, epsilon=1.0)
+        account = database.account
+        stated = PUBLIC | {"unit": unit}
+        with pytest.raises(LedgerError, match="invariants come before the account"):
+            dither.open(source, **stated)
+        for budget in (account, None):
+            with pytest.raises(
+                ArgumentError, match="declare the exact facts that it was opened with"
+            ):
+                dither.open(source, **stated | {"budget": budget})
+
+
+def test_facts_can_be_declared_otherwise_before_the_first_charge(
+    tmp_path: Path,
+) -> None:
+    source, _ = sources(tmp_path)["csv"]
+    with dither.open(source, **PUBLIC) as database:
+        database.preview(QUESTION, epsilon=1.0)
+    with dither.open(source, **PUBLIC | {"unit": TOLD}) as database:
+        assert database.sql(QUESTION, epsilon=1.0).guarantee.given == FACTS

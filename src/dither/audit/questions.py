@@ -64,8 +64,8 @@ def query(
     Guarantee: a claim that holds is called refuted with probability at most 1 −
     confidence.
     Why: as for `audit.mechanism`.
-    Assumes: the two datasets are neighbours. A guarantee that is not refuted is not
-    proved.
+    Assumes: the two datasets are neighbours, and agree on the exact facts of their unit
+    where it lists any. A guarantee that is not refuted is not proved.
     """
     first, second = _opened("dataset", dataset), _neighbour(dataset, unit, without)
     plans = _plans(first, second, sql, cost)

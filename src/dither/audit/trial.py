@@ -252,9 +252,11 @@ def _claim(
 
 
 def _way(stated: Unit, claimed: Unit) -> str:
-    if stated == claimed.replacing():
+    if not stated.follows_from(claimed):
+        return "; audit the guarantee for that unit"
+    if stated.relation is not claimed.relation:
         return "; convert it with claimed.for_replacement()"
-    return "; audit the guarantee for that unit"
+    return "; state it with claimed.for_facts([…])"
 
 
 def _pairs(

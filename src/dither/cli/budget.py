@@ -46,6 +46,7 @@ def as_data(account: Account) -> dict[str, Any]:
         "delta": total.delta,
         "unit": account.unit.name,
         "relation": str(account.unit.relation),
+        "given": list(account.unit.given),
         "accounting": str(account.terms.accounting),
         "charges": account.charges,
         **fitting(account.remaining),
@@ -105,7 +106,10 @@ def burn_down(shares: list[float]) -> str:
 
 def promise(data: dict[str, Any]) -> str:
     delta = f", δ = {data['delta']:g}" if data["delta"] else ""
-    whose = f"one {clean(data['unit'])}, {data['relation']}"
+    from dither.privacy.units import facts_in_words
+
+    facts = facts_in_words(clean(one) for one in data["given"])
+    whose = f"one {clean(data['unit'])}, {data['relation']}{facts}"
     return f"ε = {data['epsilon']:g}{delta}\n{whose}\n{data['accounting']} accounting"
 
 

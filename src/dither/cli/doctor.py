@@ -45,6 +45,7 @@ EXTRAS = {
     "postgres": {"psycopg": "psycopg"},
     "spark": {"pyspark": "pyspark"},
     "ibis": {"ibis-framework": "ibis"},
+    "learn": {"torch": "torch", "scikit-learn": "sklearn"},
     "science": {"scipy": "scipy", "pillow": "PIL"},
     "serve": {
         "starlette": "starlette",
@@ -59,6 +60,7 @@ PURPOSE = {
     "postgres": "engine, shared ledger",
     "spark": "engine",
     "ibis": "expressions",
+    "learn": "models",
     "science": "graphs, maps, genomes",
     "serve": "collector of device messages",
 }
@@ -250,7 +252,10 @@ def facts(source: str) -> Iterator[str]:
 
 
 def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[str]:
-    """What does not fit in the tables of one catalogue."""
+    """What does not fit in the tables of one catalogue, after what is public of them
+    whatever anybody asks.
+    """
+    from dither.query.catalogue.tables import given_lines
     from dither.query.engines.check import check
     from dither.query.engines.choice import OWN, engine_for, maker
 
@@ -263,7 +268,7 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
         )
     engine = maker(name)(catalogue, sources)
     try:
-        return check(engine, catalogue)
+        return [*given_lines(catalogue), *check(engine, catalogue)]
     finally:
         engine.close()
 

@@ -95,13 +95,22 @@ def in_words(body: Mapping[str, Any]) -> str:
     """What a line says, without its numbers for machines."""
     if "guarantee" in body:
         by = f", by {body['by']}" if body["by"] else ""
-        return f"{guarantee(body['guarantee'])}{by}{': ' if body['purpose'] else ''}{body['purpose']}"
+        purpose = f": {body['purpose']}" if body["purpose"] else ""
+        promised = body["guarantee"]
+        return f"{guarantee(promised)}{given(promised)}{by}{purpose}"
     hidden = ("caps", "policy", "sha256", "id", "pure_cap", "loss_cap", "delta_cap")
     return ", ".join(
         f"{name} {value}"
         for name, value in body.items()
         if name not in hidden and value != ""
     )
+
+
+def given(data: Mapping[str, Any]) -> str:
+    """The exact facts beside a promise, as the log writes them."""
+    relation = data.get("parts", [data])[0].get("relation", "")
+    facts = str(relation).partition(" given ")[2]
+    return f", given the exact {facts}" if facts else ""
 
 
 def guarantee(data: Mapping[str, Any]) -> str:

@@ -196,12 +196,17 @@ class Account(Balance):
 
     @contextmanager
     def spending(
-        self, guarantee: Guarantee, *, by: str | None = None, purpose: str = ""
+        self,
+        guarantee: Guarantee,
+        *,
+        by: str | None = None,
+        purpose: str = "",
+        within: float | None = None,
     ) -> Iterator[Receipt]:
         """Charge, run what is inside, settle. The charge stays whatever happens;
-        failures inside are counted.
+        failures inside are counted, and so is work that takes longer than `within`.
         """
-        receipt = self.charge(guarantee, by=by, purpose=purpose)
+        receipt = self.charge(guarantee, by=by, purpose=purpose, within=within)
         try:
             yield receipt
         except BaseException as error:

@@ -223,8 +223,8 @@ class Curated:
 
 
 def _way_out(other: Unit, mine: Unit) -> str:
-    """What to do with a guarantee for another unit: only one kind of mismatch can be
-    converted (rule R7).
+    """What to do with a guarantee for another unit: only another relation and fewer
+    facts can be converted (rules R7, R22).
     """
     if other.name == ROW.name != mine.name:
         replaced = ', "replace"' if mine.relation is Relation.REPLACE else ""
@@ -235,8 +235,16 @@ def _way_out(other: Unit, mine: Unit) -> str:
         )
     if other.name != mine.name:
         return f"charge it to an account for one {other.name}"
-    if mine.relation is Relation.REPLACE:
-        return "convert it with .for_replacement()"
+    if mine.follows_from(other):
+        facts = f".for_facts({list(mine.given)})" if mine.given != other.given else ""
+        if other.relation is not mine.relation:
+            return f"convert it with .for_replacement(){facts}"
+        return f"convert it with {facts}"
+    if mine.relation is other.relation:
+        return (
+            "invariants come before the account: a promise that holds only given exact "
+            "facts needs an account that was opened with them"
+        )
     return (
         "state it under add/remove (nothing follows from replacing one), "
         "or charge it to an account of its own"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from dither.errors import ArgumentError
 from dither.ledger.receipt import check_text
-from dither.privacy import PureDP, Unit
+from dither.ledger.wire import relation_of, unit_of
+from dither.privacy import PureDP
 
 if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
@@ -65,7 +66,7 @@ def record(ledger: Ledger, promise: DevicePromise) -> None:
         "version": promise.version,
         "document": promise.document,
         "unit": promise.once.unit.name,
-        "relation": str(promise.once.unit.relation),
+        "relation": relation_of(promise.once.unit),
         "once": repr(promise.once.epsilon),
         "lifetime": repr(promise.lifetime.epsilon),
         "linked": promise.account,
@@ -81,7 +82,7 @@ def promised(ledger: Ledger) -> tuple[DevicePromise, ...]:
 
 def _read(body: object) -> DevicePromise:
     assert isinstance(body, dict)
-    unit = Unit(body["unit"], body["relation"])
+    unit = unit_of(body["unit"], body["relation"])
     once, lifetime = (
         PureDP(float(body[name]), unit=unit) for name in ("once", "lifetime")
     )

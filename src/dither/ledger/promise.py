@@ -18,7 +18,8 @@ from dither.ledger.state import State
 from dither.ledger.tables import load_all
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.transitions import apply
-from dither.privacy import ApproxDP, Relation, Unit
+from dither.ledger.wire import relation_of, unit_of
+from dither.privacy import ApproxDP, Unit
 
 if TYPE_CHECKING:
     from dither.ledger.facts import AccountFacts, Facts
@@ -52,7 +53,7 @@ class Promise:
             {
                 "dataset": self.dataset or name,
                 "unit": unit.name,
-                "relation": str(unit.relation),
+                "relation": relation_of(unit),
                 "epsilon": repr(total.epsilon),
                 "delta": repr(total.delta),
                 "accounting": str(self.terms.accounting),
@@ -95,12 +96,9 @@ class Promise:
                 "another name"
             )
         if there.unit != self.terms.unit:
-            way_out = (
-                "a guarantee for one says nothing about the other: choose "
-                "another name, for an account of its own"
-            )
             raise LedgerError(
-                f"{who} is for {there.unit}, not {self.terms.unit}; {way_out}"
+                f"{who} is for {there.unit}, not {self.terms.unit}; "
+                f"{_other_unit(there.unit, self.terms.unit)}"
             )
         if (there.total.epsilon, there.total.delta) != (
             self.terms.total.epsilon,
@@ -145,6 +143,20 @@ class Promise:
         )
 
 
+def _other_unit(there: Unit, declared: Unit) -> str:
+    """What to do where an account is for another unit than the declared one."""
+    if there.name == declared.name and there.given != declared.given:
+        return (
+            "invariants come before the account: exact facts are declared when it "
+            "opens, and none is added, dropped or changed later; declare them as they "
+            "are, or open a new account for data about other people"
+        )
+    return (
+        "a guarantee for one says nothing about the other: choose another name, for an "
+        "account of its own"
+    )
+
+
 def _shown(terms: Terms) -> str:
     delta = f" and δ = {terms.total.delta:g}" if terms.total.delta else ""
     return f"ε = {terms.total.epsilon:g}{delta}"
@@ -171,7 +183,7 @@ def terms_of(facts: AccountFacts) -> Terms:
     total = ApproxDP(
         float(facts.epsilon),
         float(facts.delta),
-        unit=Unit(facts.unit, Relation(facts.relation)),
+        unit=unit_of(facts.unit, facts.relation),
     )
     state = facts.state
     caps = (state.pure_cap, state.loss_cap, state.delta_cap)

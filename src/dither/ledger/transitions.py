@@ -25,6 +25,7 @@ from dither.ledger.facts import (
     Facts,
     Pending,
 )
+from dither.ledger.neighbours import facts_in
 from dither.ledger.state import Price, State
 
 __all__ = ["SCHEMA", "Line", "Refusal", "Rules", "apply", "refusal"]
@@ -153,6 +154,7 @@ def _clock(_: Facts, __: Line) -> None:
 
 def _task(facts: Facts, line: Line) -> None:
     """Devices were promised something; no account pays for it."""
+    facts_in(str(line.body["relation"]))
     linked = line.body["linked"]
     if linked is not None and linked not in facts.accounts:
         raise LedgerError(f"it is linked to {linked!r}, which is not open yet")
@@ -161,13 +163,14 @@ def _task(facts: Facts, line: Line) -> None:
 def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
     body = line.body
     about = (str(body["dataset"]), str(body["unit"]), str(body["relation"]))
+    facts_in(about[2])  # refused where no book writes it
     if line.account in facts.accounts:
         raise LedgerError(f"{line.account} is open already")
     for name, other in facts.accounts.items():
-        if about == (other.dataset, other.unit, other.relation):
+        if _same_people(about, other):
             raise LedgerError(
-                f"{name} already holds the budget of {about[0]!r} for one "
-                f"{about[1]} ({about[2]})"
+                f"{name} already holds the budget of {other.dataset!r} for one "
+                f"{other.unit} ({other.relation}){_why(about[2], other.relation)}"
             )
     total = (str(body["accounting"]), str(body["epsilon"]), str(body["delta"]))
     state = State(body["pure_cap"], body["loss_cap"], body["delta_cap"])
@@ -177,6 +180,26 @@ def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
     opened = replace(opened, began=line.seq, began_at=line.time)
     _check_caps(rules, opened)
     facts.accounts[line.account] = opened
+
+
+def _same_people(about: tuple[str, str, str], other: AccountFacts) -> bool:
+    """Whether an account about them is there already. Exact facts are published beside
+    all releases, so where there are any, nothing is promised without them (rule R22).
+    """
+    dataset, unit, relation = about
+    if (dataset, unit) != (other.dataset, other.unit):
+        return False
+    given = facts_in(relation) or facts_in(other.relation)
+    return bool(given) or relation == other.relation
+
+
+def _why(relation: str, other: str) -> str:
+    if relation == other:
+        return ""
+    return (
+        "; invariants come before the account: the same people cannot have a second "
+        "one with other exact facts"
+    )
 
 
 def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:

@@ -17,8 +17,8 @@ from dither.ledger.state import Price
 from dither.ledger.tables import LINES, load_all
 from dither.ledger.terms import Accounting, Terms
 from dither.ledger.transitions import apply
-from dither.ledger.wire import from_json
-from dither.privacy import ApproxDP, Relation, Unit
+from dither.ledger.wire import from_json, unit_of
+from dither.privacy import ApproxDP
 
 if TYPE_CHECKING:
     from dither.ledger.ledger import Ledger
@@ -208,7 +208,7 @@ def _about(account: AccountFacts) -> About:
 @lru_cache(maxsize=256)
 def _terms(about: About) -> Terms:
     unit, relation, accounting, epsilon, delta, order = about
-    total = ApproxDP(float(epsilon), float(delta), unit=Unit(unit, Relation(relation)))
+    total = ApproxDP(float(epsilon), float(delta), unit=unit_of(unit, relation))
     return Terms.of(Accounting(accounting), total, order or None)
 
 

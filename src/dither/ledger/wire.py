@@ -6,24 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from dither.errors import LedgerError
+from dither.ledger.neighbours import bare, facts_in, relation_text
 from dither.privacy import (
     ApproxDP,
     BoundedRange,
     Composed,
+    Declared,
+    FixedSizeSampled,
     GaussianDP,
     Guarantee,
+    LaplaceDP,
     MetricDP,
     PoissonSampled,
     PureDP,
+    Relation,
     RenyiDP,
     Unit,
     ZeroConcentratedDP,
 )
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["from_json", "relation_of", "to_json", "unit_of"]
 
 _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     "pure": (PureDP, ("epsilon",)),
+    "laplace": (LaplaceDP, ("epsilon",)),
     "approximate": (ApproxDP, ("epsilon", "delta")),
     "bounded range": (BoundedRange, ("epsilon",)),
     "zero-concentrated": (ZeroConcentratedDP, ("rho", "delta")),
@@ -31,20 +37,41 @@ _SIMPLE: dict[str, tuple[type[Guarantee], tuple[str, ...]]] = {
     # For what is written about a release: no account takes it
     "metric": (MetricDP, ("epsilon", "per", "beyond")),
 }
+_SAMPLED: dict[str, type[PoissonSampled] | type[FixedSizeSampled]] = {
+    "poisson sampled": PoissonSampled,
+    "fixed-size sampled": FixedSizeSampled,
+}
+_CHARGED = ("order", "loss", "delta", "epsilon")
 _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
+
+
+def relation_of(unit: Unit) -> str:
+    """A unit's relation and the exact facts beside it, as one text."""
+    return relation_text(str(unit.relation), unit.given)
+
+
+def unit_of(name: str, relation: str) -> Unit:
+    """The unit that `relation_of` wrote."""
+    return Unit(name, Relation(bare(relation)), facts_in(relation))
 
 
 def to_json(guarantee: Guarantee) -> dict[str, Any]:
     """A guarantee as plain data."""
-    unit = {"unit": guarantee.unit.name, "relation": str(guarantee.unit.relation)}
+    unit = {"unit": guarantee.unit.name, "relation": relation_of(guarantee.unit)}
     match guarantee:
-        case PoissonSampled():
+        case PoissonSampled() | FixedSizeSampled():
             steps = {
                 "rate": guarantee.rate,
                 "steps": guarantee.steps,
                 "mu": guarantee.of.mu,
             }
-            return {"kind": "poisson sampled", **steps, **unit}
+            poisson = isinstance(guarantee, PoissonSampled)
+            kind = "poisson sampled" if poisson else "fixed-size sampled"
+            return {"kind": kind, **steps, **unit}
+        case Declared():
+            charged = {name: getattr(guarantee, name) for name in _CHARGED}
+            of = to_json(guarantee.of)
+            return {"kind": "declared", "of": of, **charged, **unit}
         case RenyiDP():
             losses = [[order, loss] for order, loss in guarantee.losses]
             return {"kind": "renyi", "losses": losses, "delta": guarantee.delta, **unit}
@@ -66,12 +93,14 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
 
 def from_json(data: Mapping[str, Any]) -> Guarantee:
     """The guarantee that `to_json` wrote."""
-    unit = Unit(data["unit"], data["relation"])
+    unit = unit_of(data["unit"], data["relation"])
     match data["kind"]:
-        case "poisson sampled":
-            return PoissonSampled(
-                data["rate"], GaussianDP(data["mu"], unit=unit), data["steps"]
-            )
+        case "poisson sampled" | "fixed-size sampled":
+            sampled, step = _SAMPLED[data["kind"]], GaussianDP(data["mu"], unit=unit)
+            return sampled(data["rate"], step, data["steps"])
+        case "declared":
+            charged = [data[name] for name in _CHARGED]
+            return Declared(from_json(data["of"]), *charged, unit=unit)
         case "renyi":
             return RenyiDP(dict(data["losses"]), data["delta"], unit=unit)
         case "composed":

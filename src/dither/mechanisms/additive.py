@@ -22,7 +22,15 @@ from dither.errors import ArgumentError
 from dither.mechanisms.values import Exact, Integers, Reals, numbers, plus
 from dither.noise import Grid, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
-from dither.privacy import ROW, GaussianDP, Guarantee, PureDP, Unit, gaussian_mu
+from dither.privacy import (
+    ROW,
+    GaussianDP,
+    Guarantee,
+    LaplaceDP,
+    PureDP,
+    Unit,
+    gaussian_mu,
+)
 from dither.privacy.numbers import (
     at_most,
     confidence_level,
@@ -36,6 +44,8 @@ __all__ = ["Additive", "Gaussian", "Geometric", "Laplace"]
 
 SENSITIVITY = "pass how far one unit can move the value, such as 1 for a count"
 SMALLEST = 2.0**-1000
+FINE = Fraction(1, 1 << 20)
+"""A quarter of a step over the noise scale in steps, at most."""
 FINEST = Fraction(1, 1 << 54)
 """The grid is never finer than this share of the noise, so that noise on it fits 64-bit
 integers.
@@ -114,6 +124,10 @@ class Additive(ABC):
         entries, in the norm at hand.
         """
 
+    def _steps(self, changes: int) -> Fraction:
+        """How many steps of the grid are added to the sensitivity for rounding to it."""
+        return self._rounding(changes)
+
     @overload
     def _draw(self, scale: float, size: None) -> int: ...
     @overload
@@ -172,7 +186,8 @@ class Additive(ABC):
             min(spread, Fraction(self.sensitivity) / moved), spread * FINEST * (1 << 20)
         )
         grid = Grid.finer_than(step)
-        exact = self._exact_scale(Fraction(self.sensitivity) / grid.step + moved)
+        steps = Fraction(self.sensitivity) / grid.step + self._steps(changes)
+        exact = self._exact_scale(steps)
         return grid, check_scale("sensitivity", float_up(exact))
 
 
@@ -199,6 +214,15 @@ class Laplace(Additive):
     def guarantee(self) -> PureDP:
         return PureDP(self.epsilon, unit=self.unit)
 
+    @property
+    def guarantee_on_reals(self) -> LaplaceDP:
+        """What a release of reals promises: more is known of it than that it is pure.
+
+        Integers get whole-number noise, and a count that changes by 1 is then as easy
+        to tell as by randomized response: it has `guarantee`, and no more.
+        """
+        return LaplaceDP(self.epsilon, unit=self.unit)
+
     def error(
         self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
     ) -> float:
@@ -216,6 +240,11 @@ class Laplace(Additive):
 
     def _rounding(self, changes: int) -> Fraction:
         return Fraction(changes)
+
+    # The little more makes noise on the grid as good as real noise
+    # (docs/proofs/training.md).
+    def _steps(self, changes: int) -> Fraction:
+        return Fraction(changes) + FINE
 
     def _draw(self, scale: float, size: Any) -> Any:
         return discrete_laplace(scale, size)

@@ -12,12 +12,15 @@ form.
     ZeroConcentratedDP(ρ) ◄┘ ε·tanh(ε/2)                     │
           ▲ └──► RenyiDP ◄───────────────────────────────────┤
           │         ▲                        μ²/2            │
-          │         └── PoissonSampled, Composed             │
+          │         └── PoissonSampled, FixedSizeSampled,    │
+          │             Declared, Composed                   │
           └──────────────────────────────────────────────────┘
+    LaplaceDP(ε) is a PureDP(ε) of which more is known: its own Rényi loss and δ(ε)
     every guarantee ── .approx(δ) ──► ApproxDP(ε(δ), δ)
     ApproxDP(ε, δ) goes where PureDP(ε) goes and carries its δ along
     MetricDP(ε per metre) ── .within(diameter) ──► PureDP(ε·diameter)
     add/remove ── .for_replacement() ──► replace, never back;    one unit ── .for_group(k) ──► k units
+    replace ── .for_facts([…]) ──► replace given exact facts, never back
 """
 
 from dither.privacy.amplification import poisson, shuffled
@@ -33,10 +36,14 @@ from dither.privacy.calibration import (
 from dither.privacy.composite import Composed, PoissonSampled
 from dither.privacy.composition import Composition, compose
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
+from dither.privacy.declared import Declared
+from dither.privacy.fixed_size import FixedSizeSampled, fixed_size
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.laplace import LaplaceDP, discrete_laplace_dp
 from dither.privacy.metric import MetricDP
 from dither.privacy.shuffling import shuffled_numerically
+from dither.privacy.training import Run, levels, noise_for, rate_of
 from dither.privacy.units import ROW, Relation, Unit
 
 __all__ = [
@@ -45,26 +52,35 @@ __all__ = [
     "BoundedRange",
     "Composed",
     "Composition",
+    "Declared",
+    "FixedSizeSampled",
     "GaussianDP",
     "Guarantee",
+    "LaplaceDP",
     "MetricDP",
     "PoissonSampled",
     "PureDP",
     "Relation",
     "RenyiDP",
+    "Run",
     "Unit",
     "ZeroConcentratedDP",
     "calibrate",
     "compose",
+    "discrete_laplace_dp",
     "epsilon_for_error",
+    "fixed_size",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
     "gaussian_sigma",
     "laplace_epsilon",
     "laplace_scale",
+    "levels",
     "mu_for_error",
+    "noise_for",
     "poisson",
+    "rate_of",
     "rho_for_error",
     "shuffled",
     "shuffled_numerically",

@@ -46,7 +46,7 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
         case PureDP() | BoundedRange():
             return PureDP(sampled_epsilon(guarantee.epsilon, q), unit=guarantee.unit)
         case ApproxDP():
-            delta = _smaller(guarantee.delta, q)
+            delta = sampled_delta(guarantee.delta, q)
             return replace(
                 guarantee, epsilon=sampled_epsilon(guarantee.epsilon, q), delta=delta
             )
@@ -56,7 +56,8 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
     )
 
 
-def _smaller(delta: float, rate: float) -> float:
+def sampled_delta(delta: float, rate: float) -> float:
+    """qδ, rounded up."""
     return (
         max(float_up(Fraction(rate) * Fraction(delta)), SMALLEST_DELTA)
         if delta

@@ -12,14 +12,19 @@ from fractions import Fraction
 from functools import cached_property
 
 from dither.errors import ArgumentError
-from dither.privacy.composite import PoissonSampled
+from dither.privacy.composite import PoissonSampled, flatten
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
 from dither.privacy.conversions import pure_rho
+from dither.privacy.declared import Declared
+from dither.privacy.fixed_size import FixedSizeSampled
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.laplace import LaplaceDP
 from dither.privacy.losses import (
     bounded_range_loss,
+    fixed_size_loss,
     gaussian_loss,
+    laplace_loss,
     pure_loss,
     sampled_gaussian_loss,
 )
@@ -37,22 +42,33 @@ class Bundle:
     gaussians: list[float] = field(default_factory=list)
     pure: Counter[float] = field(default_factory=Counter)
     ranges: Counter[float] = field(default_factory=Counter)
+    laplaces: Counter[float] = field(default_factory=Counter)
     sampled: Counter[tuple[float, float]] = field(default_factory=Counter)
+    fixed: Counter[tuple[float, float]] = field(default_factory=Counter)
     listed: list[RenyiDP] = field(default_factory=list)
     rho: Fraction = Fraction(0)
     carried: Fraction = Fraction(0)
 
     def add(self, part: Guarantee) -> None:
+        if isinstance(part, Declared):
+            # Charged with a δ of its own, but composed by all that is known of it
+            for each in flatten([part.of]):
+                self.add(each)
+            return
         self.parts += 1
         match part:
             case GaussianDP():
                 self.gaussians.append(part.mu)
+            case LaplaceDP():
+                self.laplaces[part.epsilon] += 1
             case PureDP() | ApproxDP():
                 self.pure[part.epsilon] += 1
             case BoundedRange():
                 self.ranges[part.epsilon] += 1
             case PoissonSampled():
-                self._add_steps(part.of.mu, part.rate, part.steps)
+                self._add_steps(self.sampled, part.of.mu, part.rate, part.steps)
+            case FixedSizeSampled():
+                self._add_steps(self.fixed, part.of.mu, part.rate, part.steps)
             case ZeroConcentratedDP():
                 self.rho += Fraction(part.rho)
             case RenyiDP():
@@ -66,9 +82,15 @@ class Bundle:
         if part.delta_part:
             self.carried += written(part.delta_part)
 
-    def _add_steps(self, mu: float, rate: float, steps: int) -> None:
+    def _add_steps(
+        self,
+        counted: Counter[tuple[float, float]],
+        mu: float,
+        rate: float,
+        steps: int,
+    ) -> None:
         if rate < 1.0:
-            self.sampled[mu, rate] += steps
+            counted[mu, rate] += steps
         else:
             # Without sampling these are plain Gaussian steps, whose μ² add up.
             self.gaussians.append(up(mu * math.sqrt(steps)))
@@ -87,7 +109,18 @@ class Bundle:
     @property
     def bounded(self) -> Counter[float]:
         """All parts with an ε of their own; a bounded range counts as pure."""
+        return self.pure + self.ranges + self.laplaces
+
+    @property
+    def worst(self) -> Counter[float]:
+        """Parts that are pure and no more is known of: each counts as randomized
+        response.
+        """
         return self.pure + self.ranges
+
+    @property
+    def on_samples(self) -> bool:
+        return bool(self.sampled or self.fixed)
 
     @property
     def only_gaussian(self) -> bool:
@@ -95,17 +128,17 @@ class Bundle:
 
     @property
     def only_bounded(self) -> bool:
-        return not (self.gaussians or self.sampled or self.listed or self.rho)
+        return not (self.gaussians or self.on_samples or self.listed or self.rho)
 
     @property
     def has_gaussian_form(self) -> bool:
         """Whether every part is μ-GDP for some μ."""
-        return not (self.sampled or self.listed or self.rho)
+        return not (self.on_samples or self.listed or self.rho)
 
     @property
     def has_rho(self) -> bool:
         """Whether every part is ρ-zCDP for some ρ."""
-        return not (self.sampled or self.listed)
+        return not (self.on_samples or self.listed)
 
     @property
     def has_dominating_pairs(self) -> bool:
@@ -129,7 +162,7 @@ class Bundle:
         exact += sum(
             (
                 count * Fraction(pure_rho(epsilon))
-                for epsilon, count in self.pure.items()
+                for epsilon, count in (self.pure + self.laplaces).items()
             ),
             Fraction(0),
         )
@@ -156,14 +189,22 @@ class Bundle:
             for epsilon, count in self.ranges.items()
         ]
         terms += [
+            count * laplace_loss(epsilon, order)
+            for epsilon, count in self.laplaces.items()
+        ]
+        terms += [
             steps * sampled_gaussian_loss(mu, rate, order)
             for (mu, rate), steps in self.sampled.items()
+        ]
+        terms += [
+            steps * fixed_size_loss(mu, rate, order)
+            for (mu, rate), steps in self.fixed.items()
         ]
         terms += [part.renyi(order) for part in self.listed]
         return up(math.fsum(terms))
 
     def orders(self) -> tuple[float, ...]:
-        orders = SAMPLED_ORDERS if self.sampled else WIDE_ORDERS
+        orders = SAMPLED_ORDERS if self.on_samples else WIDE_ORDERS
         if not self.listed:
             return orders
         highest = min(part.orders[-1] for part in self.listed)

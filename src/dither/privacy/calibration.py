@@ -175,7 +175,7 @@ def _narrow(
         bad = max(bad / factor, low)
         cost_bad, factor = cost(bad), factor * factor
     while good > bad * (1.0 + tolerance):
-        middle = _probe(
+        middle = probe(
             bad,
             good,
             math.log(cost_bad / limit),
@@ -190,7 +190,7 @@ def _narrow(
     return good
 
 
-def _probe(
+def probe(
     bad: float, good: float, above: float, below: float, tolerance: float
 ) -> float:
     """Where to look next: halfway in a wide bracket; in a narrow one, just to the safe

@@ -125,6 +125,9 @@ class Composed(Guarantee):
     def for_replacement(self) -> Composed:
         return Composed([part.for_replacement() for part in self.parts])
 
+    def _with_unit(self, unit: Unit) -> Composed:
+        return Composed([part._with_unit(unit) for part in self.parts])
+
     def __str__(self) -> str:
         if all(isinstance(part, PureDP) for part in self.parts):
             total = sum(

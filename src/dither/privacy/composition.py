@@ -134,7 +134,7 @@ def delta_of(
     if bundle.only_bounded and bundle.basic_epsilon() <= written(epsilon):
         return 0.0
     found = [
-        best_delta(bundle.loss, epsilon, bundle.orders(), refine=not bundle.sampled)
+        best_delta(bundle.loss, epsilon, bundle.orders(), refine=not bundle.on_samples)
     ]
     if bundle.has_gaussian_form:
         found.append(gaussian_delta(bundle.total_mu(), epsilon))
@@ -143,7 +143,7 @@ def delta_of(
             repeated_delta(each, count, epsilon)
             for each, count in bundle.bounded.items()
         )
-    elif tight and epsilon > 0.0 and _numerical_helps(bundle, min(found)):
+    if tight and epsilon > 0.0 and _numerical_helps(bundle, min(found)):
         found.append(_numerical_delta(bundle, epsilon))
     return min(found)
 
@@ -206,7 +206,7 @@ def _curve_candidates(bundle: Bundle, delta: float) -> dict[str, float]:
         return {GAUSSIAN: gaussian_epsilon(bundle.mu, delta)}
     found = {
         RENYI: best_epsilon(
-            bundle.loss, delta, bundle.orders(), refine=not bundle.sampled
+            bundle.loss, delta, bundle.orders(), refine=not bundle.on_samples
         )
     }
     if bundle.has_rho:
@@ -227,6 +227,7 @@ def _split_epsilon(bundle: Bundle, delta: float) -> float:
         bundle.parts,
         bundle.gaussians,
         sampled=bundle.sampled,
+        fixed=bundle.fixed,
         listed=bundle.listed,
         rho=bundle.rho,
     )
@@ -247,7 +248,7 @@ def _numerical_epsilon(bundle: Bundle, delta: float) -> float:
     found = pld.pld_epsilon(_dominated(bundle), delta)
     alone = [
         repeated_epsilon(epsilon, count, delta)
-        for epsilon, count in bundle.bounded.items()
+        for epsilon, count in bundle.worst.items()
     ]
     alone += [gaussian_epsilon(bundle.mu, delta)] if bundle.gaussians else []
     return math.inf if found is None else max([found, *alone])
@@ -259,7 +260,7 @@ def _numerical_delta(bundle: Bundle, epsilon: float) -> float:
 
     found = pld.pld_delta(_dominated(bundle), epsilon)
     alone = [
-        repeated_delta(each, count, epsilon) for each, count in bundle.bounded.items()
+        repeated_delta(each, count, epsilon) for each, count in bundle.worst.items()
     ]
     alone += [gaussian_delta(bundle.mu, epsilon)] if bundle.gaussians else []
     return 1.0 if found is None else max([found, *alone])
@@ -268,9 +269,7 @@ def _numerical_delta(bundle: Bundle, epsilon: float) -> float:
 def _dominated(bundle: Bundle) -> Dominated:
     from dither.privacy import pld
 
-    return pld.dominated(
-        bundle.mu, bundle.sampled, bundle.bounded, bundle.loss, bundle.orders()
-    )
+    return pld.dominated_by(bundle)
 
 
 def _numerical_helps(bundle: Bundle, delta: float) -> bool:
@@ -281,19 +280,19 @@ def _numerical_helps(bundle: Bundle, delta: float) -> bool:
         return False
     if not bundle.only_bounded:
         return True
-    return len(bundle.bounded) > 1 and delta >= _PURE_IS_WORTH * math.exp(
-        _log_all_truthful(bundle)
-    )
+    several = bundle.parts > 1 if bundle.laplaces else len(bundle.bounded) > 1
+    return several and delta >= _PURE_IS_WORTH * math.exp(_log_all_truthful(bundle))
 
 
 def _log_all_truthful(bundle: Bundle) -> float:
     """ln of the probability of the largest loss Σε: if δ is far below it, no theorem
     lowers ε by more than δ/that.
     """
-    return sum(
+    pure = sum(
         -count * math.log1p(math.exp(-epsilon))
-        for epsilon, count in bundle.bounded.items()
+        for epsilon, count in bundle.worst.items()
     )
+    return pure - bundle.laplaces.total() * math.log(2.0)
 
 
 def _choose(

@@ -12,8 +12,11 @@ from typing import Any, TypeVar
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.composite import Composed, PoissonSampled
 from dither.privacy.concentrated import GaussianDP, RenyiDP, ZeroConcentratedDP
+from dither.privacy.declared import Declared
+from dither.privacy.fixed_size import FixedSizeSampled
 from dither.privacy.gaussian import pure_mu
 from dither.privacy.guarantees import ApproxDP, BoundedRange, Guarantee, PureDP
+from dither.privacy.laplace import LaplaceDP
 from dither.privacy.numbers import Number, float_up, up
 from dither.privacy.renyi import SAMPLED_ORDERS, WIDE_ORDERS
 
@@ -110,7 +113,7 @@ def _to_renyi(g: Guarantee) -> RenyiDP:
 
 
 def _has_sampling(g: Guarantee) -> bool:
-    return isinstance(g, PoissonSampled) or (
+    return isinstance(g, PoissonSampled | FixedSizeSampled) or (
         isinstance(g, Composed) and any(map(_has_sampling, g.parts))
     )
 
@@ -158,6 +161,11 @@ CONVERSIONS: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[Any], Any]]
     (PureDP, GaussianDP): _pure_to_gaussian,
     (PureDP, BoundedRange): _pure_to_range,
     (PureDP, RenyiDP): _to_renyi,
+    (LaplaceDP, ApproxDP): _pure_to_approx,
+    (LaplaceDP, ZeroConcentratedDP): _pure_to_zcdp,
+    (LaplaceDP, GaussianDP): _pure_to_gaussian,
+    (LaplaceDP, BoundedRange): _pure_to_range,
+    (LaplaceDP, RenyiDP): _to_renyi,
     (ApproxDP, ZeroConcentratedDP): _pure_to_zcdp,
     (ApproxDP, GaussianDP): _pure_to_gaussian,
     (ApproxDP, RenyiDP): _to_renyi,
@@ -170,6 +178,8 @@ CONVERSIONS: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[Any], Any]]
     (GaussianDP, RenyiDP): _to_renyi,
     (ZeroConcentratedDP, RenyiDP): _to_renyi,
     (PoissonSampled, RenyiDP): _to_renyi,
+    (FixedSizeSampled, RenyiDP): _to_renyi,
+    (Declared, RenyiDP): lambda g: _to_renyi(g.of),
     (Composed, PureDP): _sum_of(PureDP, _add_pure),
     (Composed, ApproxDP): _sum_of(ApproxDP, _add_approx),
     (Composed, ZeroConcentratedDP): _sum_of(ZeroConcentratedDP, _add_zcdp),

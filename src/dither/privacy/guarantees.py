@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self, SupportsIndex, TypeVar
@@ -61,6 +62,13 @@ class Guarantee:
             )
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """The exact facts that neighbours agree on: published beside all releases, and
+        not protected by this promise (rule R22).
+        """
+        return self.unit.given
+
+    @property
     def delta_part(self) -> float:
         """The δ carried beside the Rényi loss (rule R17)."""
         return 0.0
@@ -114,9 +122,35 @@ class Guarantee:
             return self
         return replace(self._group(2), unit=self.unit.replacing())
 
+    def for_facts(self, facts: Iterable[str]) -> Guarantee:
+        """The same promise where exact facts are published too (rule R22).
+
+        Neighbours that agree on them are some of those that it speaks of already. There
+        is no way back. One under add/remove says nothing here before `for_replacement`.
+        """
+        unit = replace(self.unit, relation=Relation.REPLACE).with_facts(facts)
+        if unit.given and self.unit.relation is not Relation.REPLACE:
+            raise NoConversion(
+                "guarantee",
+                "whoever comes or goes changes exact facts; convert it with "
+                ".for_replacement() first",
+            )
+        return self if unit.given == self.unit.given else self._with_unit(unit)
+
+    def _with_unit(self, unit: Unit) -> Guarantee:
+        return replace(self, unit=unit)
+
     def for_group(self, size: SupportsIndex) -> Guarantee:
         """The promise for any `size` units together: ε and δ both grow."""
         count = whole("size", size, "pass how many units belong together, such as 5")
+        if count > 1 and self.given:
+            # Two who trade places keep every total, and one alone changes some.
+            raise NoConversion(
+                "guarantee",
+                "nothing follows for groups given exact facts: between datasets that "
+                "agree on them there may be no way in steps that do; use .for_group "
+                "before .for_facts",
+            )
         return self if count == 1 else self._group(count)
 
     @abstractmethod

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dither.privacy.numbers import LIBM
 from dither.privacy.optimal import log_weight
 
-__all__ = ["GridLosses", "gaussian_losses", "response_losses"]
+__all__ = ["GridLosses", "fixed_size_losses", "gaussian_losses", "response_losses"]
 
 Reals = NDArray[np.float64]
 
@@ -62,24 +62,31 @@ def gaussian_losses(
     """
     reach = math.sqrt(-2.0 * math.log(spill))
     cells = _Cells.of(mu, rate, step, -reach, mu + reach)
-    mass, upper = cells.adding() if adding else cells.removing()
-    mass *= 1.0 + cells.rounding
-    upper *= (
-        (1.0 + cells.rounding) * (1.0 + 4.0 * cells.shift / step) / -math.expm1(-step)
-    )
-    # The ends are not known well enough to divide a cell's mass
-    if 4.0 * cells.shift > step:
-        upper = mass
-    upper = np.minimum(upper, mass)
-    masses = np.zeros(mass.size + 1)
-    lower_end, upper_end = (
-        (masses[1:], masses[:-1]) if adding else (masses[:-1], masses[1:])
-    )
-    lower_end += mass - upper
-    upper_end += upper
-    first = -(cells.lowest + mass.size) if adding else cells.lowest
+    masses = cells.split(adding)
+    first = 1 - cells.lowest - masses.size if adding else cells.lowest
     masses = masses[::-1].copy() if adding else masses
     masses[1] += spill  # the tail on the side of the small losses
+    return GridLosses(first, masses, spill, cells.shift)
+
+
+def fixed_size_losses(mu: float, rate: float, step: float, spill: float) -> GridLosses:
+    """One Gaussian step on a sample of a fixed size, where neighbours replace a unit.
+
+    Losses above 0 are those of a mixture against N(0, 1), losses below 0 mirror them,
+    and the rest loses nothing (docs/proofs/training.md).
+    """
+    reach = math.sqrt(-2.0 * math.log(spill))
+    cells = _Cells.of(mu, rate, step, mu / 2.0, mu + reach)
+    gains, mirrored = cells.split(False), cells.split(True)
+    places = cells.lowest + np.arange(gains.size)
+    first = -int(places[-1]) - 1
+    masses = np.zeros(2 * int(places[-1]) + 3)
+    np.add.at(masses, places - first, gains)
+    np.add.at(masses, -places - first, mirrored)
+    tail = math.erfc(mu / math.sqrt(8.0)) / 2.0
+    used = (2.0 - rate) * tail + rate * (1.0 - tail)
+    masses[-first] += max(1.0 - used, 0.0) + 64.0 * LIBM
+    masses[1] += spill
     return GridLosses(first, masses, spill, cells.shift)
 
 
@@ -117,6 +124,29 @@ class _Cells:
         """The relative error of the integrals."""
         widest = max(-self.low, self.high)
         return 16.0 * LIBM + _UNIT * (widest * widest + self.mu * (widest + self.mu))
+
+    def split(self, adding: bool) -> Reals:
+        """The masses at x = `lowest`·step and above, each cell's on its two ends; when
+        a unit is added, x is minus the loss.
+        """
+        mass, upper = self.adding() if adding else self.removing()
+        mass *= 1.0 + self.rounding
+        upper *= (
+            (1.0 + self.rounding)
+            * (1.0 + 4.0 * self.shift / self.step)
+            / -math.expm1(-self.step)
+        )
+        # The ends are not known well enough to divide a cell's mass
+        if 4.0 * self.shift > self.step:
+            upper = mass
+        upper = np.minimum(upper, mass)
+        masses = np.zeros(mass.size + 1)
+        lower_end, upper_end = (
+            (masses[1:], masses[:-1]) if adding else (masses[:-1], masses[1:])
+        )
+        lower_end += mass - upper
+        upper_end += upper
+        return masses
 
     def removing(self) -> tuple[Reals, Reals]:
         """∫ P and ∫ (P − e^a·Q) over each cell, a being its lower loss."""

@@ -5,6 +5,7 @@ neighbouring datasets.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from dither.privacy.gaussian import log_tail
@@ -43,6 +44,29 @@ def pure_loss(epsilon: float, order: float) -> float:
     )
 
 
+def laplace_loss(epsilon: float, order: float) -> float:
+    """The Rényi loss of Laplace noise of scale 1 that is moved by ε.
+
+    Why: Mironov 2017, proposition 6: ln(α/(2α−1)·e^((α−1)ε) + (α−1)/(2α−1)·e^(−αε)),
+    divided by α − 1. It is never above the loss of ε-DP, which is used where the two
+    terms would lose their digits.
+    """
+    steps, twice = order - 1.0, 2.0 * order - 1.0
+    if steps * epsilon > 1.0:
+        parts = (
+            steps * epsilon,
+            math.log(order / twice),
+            math.log1p(steps / order * math.exp(-min(twice * epsilon, 700.0))),
+        )
+        exact = sum(parts) + 16.0 * LIBM * sum(map(abs, parts))
+    else:
+        grown = order / twice * math.expm1(steps * epsilon)
+        fallen = steps / twice * math.expm1(-order * epsilon)
+        excess = grown + fallen + 16.0 * LIBM * (grown - fallen)
+        exact = math.log1p(excess)
+    return min(up(exact / steps), pure_loss(epsilon, order))
+
+
 def bounded_range_loss(epsilon: float, order: float) -> float:
     """The Rényi loss of an ε-bounded-range mechanism.
 
@@ -73,17 +97,75 @@ def sampled_gaussian_loss(mu: float, rate: float, order: float) -> float:
     """
     if rate >= 1.0:
         return gaussian_loss(mu, order)
-    below = math.floor(order)
-    if order == below:
-        return _log_moment(mu, rate, below) / (below - 1)
-    weight = order - below
-    low = _log_moment(mu, rate, below) if below > 1 else 0.0
-    chord = up((1.0 - weight) * low + weight * _log_moment(mu, rate, below + 1))
+    if order == math.floor(order):
+        return _log_moment(mu, rate, int(order)) / (order - 1.0)
+    chord = _chord(_log_moment, mu, rate, order)
     return (
         min(chord, _log_moment_series(mu, rate, order))
         / (order - 1.0)
         * (1.0 + 2.0**-50)
     )
+
+
+def fixed_size_loss(mu: float, rate: float, order: float) -> float:
+    """The Rényi loss of one Gaussian step on a sample of a fixed size, drawn without
+    replacement, where neighbours replace a unit.
+
+    Guarantee: at least the Rényi divergence in both directions.
+    Why: the dominating pair of docs/proofs/training.md and Taylor's formula; at most
+    half of what the bound of Wang, Balle & Kasiviswanathan 2019 adds to 1.
+    Assumes: `rate` of the units are in the sample, and μ is for neighbours that replace
+    a unit.
+    """
+    plain = gaussian_loss(mu, order)
+    if rate >= 1.0:
+        return plain
+    if order == math.floor(order):
+        moment = _log_fixed_moment(mu, rate, int(order))
+    else:
+        moment = _chord(_log_fixed_moment, mu, rate, order)
+    return min(plain, moment / (order - 1.0) * (1.0 + 2.0**-50))
+
+
+def _chord(
+    moment: Callable[[float, float, int], float], mu: float, rate: float, order: float
+) -> float:
+    """The logarithm of a moment between two whole orders: it is convex in the order."""
+    below = math.floor(order)
+    weight = order - below
+    low = moment(mu, rate, below) if below > 1 else 0.0
+    return up((1.0 - weight) * low + weight * moment(mu, rate, below + 1))
+
+
+@lru_cache(maxsize=8192)
+def _log_fixed_moment(mu: float, rate: float, order: int) -> float:
+    """ln of 1 + α(α−1)q²·(e^(μ²) − 1) + Σ_{k≥3} C(α,k)·q^k·M_k, where M_k bounds the
+    k-th moment of (P/Q − 1)₊.
+    """
+    log_rate, binomial = math.log(rate), order * (order - 1) // 2
+    terms = [math.log(2 * binomial) + 2.0 * log_rate + _log_expm1(mu * mu)]
+    sizes = [abs(terms[0]) + 2.0 * abs(log_rate)]
+    for k in range(3, order + 1):
+        binomial = binomial * (order - k + 1) // k
+        parts = (math.log(binomial), k * log_rate, _log_excess(mu, k))
+        terms.append(sum(parts))
+        sizes.append(sum(map(abs, parts)) + k * (k - 1) * mu * mu)
+    return _log_one_plus(terms, sizes)
+
+
+@lru_cache(maxsize=8192)
+def _log_excess(mu: float, k: int) -> float:
+    """ln of an upper bound of E[(e^(μy − μ²/2) − 1)₊^k] for y of N(0, 1).
+
+    With v = e^w − 1 and w > 0: v^k ≤ (1 + v)^k − 1, the better bound for large μ, and
+    v^k ≤ w^k·e^(kw), the better one for small μ. Φ((k−½)μ) − Φ(−½μ) ≤ kμ/√(2π).
+    """
+    gain = k * (k - 1) * mu * mu / 2.0
+    wide = _log_sum(_log_expm1(gain), math.log(min(0.4 * k * mu, 1.0)))
+    log_norm = math.lgamma((k + 1) / 2.0) + k / 2.0 * math.log(2.0)
+    norm = math.exp((log_norm - math.log(2.0 * math.sqrt(math.pi))) / k)
+    narrow = math.log(mu) + math.log(norm * (1.0 + 1e-9) + (k - 0.5) * mu)
+    return min(wide, k * narrow + gain)
 
 
 @lru_cache(maxsize=8192)
@@ -104,6 +186,11 @@ def _log_moment(mu: float, rate: float, order: int) -> float:
         )
         terms.append(sum(parts))
         sizes.append(sum(map(abs, parts)))
+    return _log_one_plus(terms, sizes)
+
+
+def _log_one_plus(terms: list[float], sizes: list[float]) -> float:
+    """ln(1 + Σ e^term), rounded up; each term was added up from parts of that size."""
     top = max(terms)
     total = (
         top
@@ -115,6 +202,11 @@ def _log_moment(mu: float, rate: float, order: int) -> float:
         if total > 0.0
         else math.log1p(math.exp(total))
     )
+
+
+def _log_sum(one: float, two: float) -> float:
+    top = max(one, two)
+    return top + math.log1p(math.exp(min(one, two) - top))
 
 
 def _log_expm1(x: float) -> float:

@@ -11,6 +11,7 @@ from typing import NoReturn
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.guarantees import Guarantee, PureDP
 from dither.privacy.numbers import Number, float_up, fraction, not_negative, positive
+from dither.privacy.units import facts_in_words
 
 __all__ = ["MetricDP"]
 
@@ -82,4 +83,5 @@ class MetricDP(Guarantee):
     def __str__(self) -> str:
         far = f" from {self.beyond:g} {self.per}s on" if self.beyond else ""
         kind = f"per {self.per}{far} (metric)"
-        return f"ε = {self.epsilon:.6g} {kind}, one {self.unit.name}"
+        facts = facts_in_words(self.given)
+        return f"ε = {self.epsilon:.6g} {kind}, one {self.unit.name}{facts}"

@@ -176,6 +176,11 @@ def spare_delta(exact: Fraction) -> float:
     return float_down(exact) if exact >= SMALLEST_DELTA else 0.0
 
 
+def usual_delta(population: int) -> float:
+    """The largest power of ten that is at most 1/(1000·population) (rule R6)."""
+    return float(f"1e-{len(str(1000 * population - 1))}")
+
+
 def share(argument: str, value: Number, way_out: str) -> float:
     """A sampling rate: in (0, 1]."""
     exact = fraction(argument, value, way_out)

@@ -13,13 +13,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from dither.privacy.loss_grid import gaussian_losses, response_losses
+from dither.privacy.laplace_grid import laplace_losses
+from dither.privacy.loss_grid import (
+    fixed_size_losses,
+    gaussian_losses,
+    response_losses,
+)
 from dither.privacy.numbers import up
 from dither.privacy.renyi import Curve
 from dither.privacy.tilted import Part, Sum, Window, left_out, tilted_sum
 
-__all__ = ["Dominated", "dominated", "pld_delta", "pld_epsilon"]
+if TYPE_CHECKING:
+    from dither.privacy.bundle import Bundle
+
+__all__ = ["Dominated", "dominated_by", "pld_delta", "pld_epsilon"]
 
 SMALLEST = 2.0**-800
 """No smaller δ is looked for: masses would leave the range of floats. Closed forms
@@ -28,7 +37,7 @@ answer there.
 
 _MOST_CELLS, _FEWEST_CELLS, _CELLS_IN_ALL = 1 << 18, 1 << 14, 1 << 22
 _LEFT_OUT = 20.0  # each tail may take e^−20 of δ
-_WIDEST, _STEEPEST = 500.0, 1200.0
+WIDEST, _STEEPEST = 500.0, 1200.0
 _COARSE = 1e-5  # the share of ε that the width of the cells may add
 DIFFERENT = 128
 DIFFERENT_SAMPLED = 64
@@ -39,7 +48,7 @@ Tilts = tuple[float, float, float]
 @dataclass(frozen=True)
 class Dominated:
     """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ,
-    rate), pure ones by ε.
+    rate), pure ones and Laplace noise by ε.
 
     `loss` is their Rényi loss together, at the `orders` that are worth trying.
     """
@@ -49,11 +58,20 @@ class Dominated:
     pure: tuple[tuple[float, int], ...]
     loss: Curve
     orders: tuple[float, ...]
+    fixed: tuple[tuple[float, float, int], ...] = ()
+    laplaces: tuple[tuple[float, int], ...] = ()
 
     @property
     def steps(self) -> int:
         """How many losses are added on the grid; pure parts of one ε enter it together."""
-        return 1 + sum(count for _, _, count in self.sampled) + len(self.pure)
+        on_samples = sum(count for _, _, count in (*self.sampled, *self.fixed))
+        noisy = sum(count for _, count in self.laplaces)
+        return 1 + on_samples + noisy + len(self.pure)
+
+    @property
+    def different(self) -> int:
+        """How many different samplings there are."""
+        return len(self.sampled) + len(self.fixed)
 
     @cached_property
     def moments(self) -> list[tuple[float, float]]:
@@ -96,7 +114,7 @@ class Dominated:
         """The largest loss of a single Gaussian step that the grid has to hold,
         roughly.
         """
-        mus = [self.mu, *(mu for mu, _, _ in self.sampled)]
+        mus = [self.mu, *(mu for mu, _, _ in (*self.sampled, *self.fixed))]
         return max(mu * (mu / 2.0 + 40.0) for mu in mus)
 
     def parts(self, step: float, log_delta: float, adding: bool) -> list[Part]:
@@ -104,6 +122,13 @@ class Dominated:
         parts = [
             (gaussian_losses(mu, rate, step, spill, adding), count)
             for mu, rate, count in self.sampled
+        ]
+        parts += [
+            (fixed_size_losses(mu, rate, step, spill), count)
+            for mu, rate, count in self.fixed
+        ]
+        parts += [
+            (laplace_losses(epsilon, step), count) for epsilon, count in self.laplaces
         ]
         parts += [
             (response_losses(epsilon, count, step, spill), 1)
@@ -114,19 +139,27 @@ class Dominated:
         return parts
 
 
-def dominated(
-    mu: float,
-    sampled: Mapping[tuple[float, float], int],
-    pure: Mapping[float, int],
-    loss: Curve,
-    orders: tuple[float, ...],
-) -> Dominated:
-    steps = tuple((m, rate, count) for (m, rate), count in sorted(sampled.items()))
-    return Dominated(mu, steps, _few(pure), loss, orders)
+def dominated_by(bundle: Bundle) -> Dominated:
+    """Dominating pairs of all parts; the bundle has one for each."""
+    return Dominated(
+        bundle.mu,
+        _steps(bundle.sampled),
+        _few(bundle.worst),
+        bundle.loss,
+        bundle.orders(),
+        _steps(bundle.fixed),
+        _few(bundle.laplaces),
+    )
+
+
+def _steps(
+    counted: Mapping[tuple[float, float], int],
+) -> tuple[tuple[float, float, int], ...]:
+    return tuple((mu, rate, count) for (mu, rate), count in sorted(counted.items()))
 
 
 def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
-    """The pure mechanisms by ε; of very many different ones, near ones are counted at
+    """The mechanisms by ε; of very many different ones, near ones are counted at
     their largest, which is sound.
     """
     listed = sorted(pure.items(), reverse=True)
@@ -145,7 +178,7 @@ def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
 
 def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
     """ε at δ, rounded up, or None where the grid cannot say."""
-    if delta < SMALLEST or len(mechanisms.sampled) > DIFFERENT_SAMPLED:
+    if delta < SMALLEST or mechanisms.different > DIFFERENT_SAMPLED:
         return None
     log_delta = math.log(delta)
     middle, tilts = mechanisms.at_delta(log_delta)
@@ -157,7 +190,7 @@ def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
 
 def pld_delta(mechanisms: Dominated, epsilon: float) -> float | None:
     """δ at ε, rounded up, or None where the grid cannot say."""
-    if len(mechanisms.sampled) > DIFFERENT_SAMPLED:
+    if mechanisms.different > DIFFERENT_SAMPLED:
         return None
     log_delta, tilts = mechanisms.at_epsilon(epsilon)
     if not math.log(SMALLEST) <= log_delta < 0.0:
@@ -212,22 +245,22 @@ def _window(
         top - middle, _LEFT_OUT / tilts[1], 6.0 * mechanisms.spread(tilts[0]), top / 8.0
     )
     if (
-        not 0.0 < half < _WIDEST / 2.0
-        or not 0.0 < middle < _WIDEST
-        or mechanisms.widest() > _WIDEST
+        not 0.0 < half < WIDEST / 2.0
+        or not 0.0 < middle < WIDEST
+        or mechanisms.widest() > WIDEST
     ):
         return None
-    cells = _cells(mechanisms, half, middle, tilts[0])
+    cells = cells_for(mechanisms, half, middle, tilts[0])
     step = 2.0 * half / (cells - 16 - len(mechanisms.pure))
     return Window(step, math.floor((middle - half) / step), cells)
 
 
-def _cells(mechanisms: Dominated, half: float, middle: float, tilt: float) -> int:
+def cells_for(mechanisms: Dominated, half: float, middle: float, tilt: float) -> int:
     """Enough cells that their width adds little: s steps on cells of width h add about
     s·(λ+1)·h²/12 to ε.
     """
     step = math.sqrt(
         12.0 * _COARSE * max(middle, half / 10.0) / (mechanisms.steps * (tilt + 1.0))
     )
-    wanted = min(2.0 * half / step, _CELLS_IN_ALL / (len(mechanisms.sampled) + 1.0))
+    wanted = min(2.0 * half / step, _CELLS_IN_ALL / (mechanisms.different + 1.0))
     return 1 << math.ceil(math.log2(min(max(wanted, _FEWEST_CELLS), _MOST_CELLS)))

@@ -153,7 +153,8 @@ def left_out(window: Window, parts: Sequence[Part], tilt: float, scale: float) -
     Chernoff's bound at several tilts.
     """
     endless = sum(times * losses.endless for losses, times in parts)
-    rest = math.exp(math.log(endless) - scale) * (1.0 + READING_ERROR)
+    rest = math.exp(math.log(endless) - scale) if endless else 0.0
+    rest *= 1.0 + READING_ERROR
     beyond = window.first + window.cells
     if (
         sum(times * (part.first + part.masses.size - 1) for part, times in parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 from dither.errors import ArgumentError, UnitMismatch
@@ -25,8 +26,8 @@ class Unit:
     and how neighbours differ.
 
     `given` lists, in words, exact facts that are published beside all releases, such as
-    "total of each state" in a census. Only neighbours that agree on them are compared
-    (rule R22), so whoever is protected is protected given these facts.
+    "total of each state" in a census (rule R22). Only neighbours that agree on them are
+    compared, so whoever is protected is protected given these facts.
     """
 
     name: str = "row"
@@ -59,9 +60,27 @@ class Unit:
         """The same unit where neighbours differ by replacing one."""
         return replace(self, relation=Relation.REPLACE)
 
+    def with_facts(self, facts: Iterable[str]) -> Unit:
+        """The same unit given these exact facts too."""
+        return replace(self, given=(*self.given, *_facts(facts)))
+
+    def follows_from(self, other: Unit) -> bool:
+        """Whether a promise for the other unit holds for this one, at its cost or at
+        that of a group of two: neighbours here that agree on more facts are neighbours
+        there, and whoever is replaced goes and comes (rules R7, R22).
+        """
+        back = self.relation is not other.relation is Relation.REPLACE
+        same = self.name == other.name and not back
+        return same and set(other.given) <= set(self.given)
+
     def __str__(self) -> str:
-        facts = f", given the exact {', '.join(self.given)}" if self.given else ""
-        return f"one {self.name}, {self.relation}{facts}"
+        return f"one {self.name}, {self.relation}{facts_in_words(self.given)}"
+
+
+def facts_in_words(given: Iterable[str]) -> str:
+    """What stands behind a unit: nothing, where no exact facts are published."""
+    listed = ", ".join(given)
+    return f", given the exact {listed}" if listed else ""
 
 
 MOST_GIVEN, LONGEST_GIVEN = 20, 100
@@ -69,10 +88,11 @@ MOST_GIVEN, LONGEST_GIVEN = 20, 100
 
 def _facts(given: Any) -> tuple[str, ...]:
     """Facts in one form, so that two lists of the same facts are equal."""
-    listed = () if isinstance(given, str) else tuple(given)
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    listed = tuple(islice(given, MOST_GIVEN + 1)) if several else ()
     fine = all(isinstance(one, str) and 0 < len(one) <= LONGEST_GIVEN for one in listed)
     plain = fine and all(one.isprintable() and one == one.strip() for one in listed)
-    if isinstance(given, str) or not plain or len(listed) > MOST_GIVEN:
+    if not several or not plain or len(listed) > MOST_GIVEN:
         raise ArgumentError(
             "given",
             f"must list up to {MOST_GIVEN} facts in words of 1 to {LONGEST_GIVEN} "
@@ -99,7 +119,14 @@ def _mismatch(first: Unit, other: Unit) -> str:
             f"guarantees for different units ({first} and {other}) do not add "
             "up; compose each unit on its own account"
         )
+    if first.relation is not other.relation:
+        return (
+            f"guarantees under different relations ({first} and {other}) do not add "
+            "up; convert those under add/remove with .for_replacement() (there is no "
+            "way back)"
+        )
     return (
-        f"guarantees under different relations ({first} and {other}) do not add up; "
-        "convert those under add/remove with .for_replacement() (there is no way back)"
+        f"guarantees given different facts ({first} and {other}) do not add up; one "
+        "holds given more facts too: state that with .for_facts([…]) (there is no way "
+        "back)"
     )

@@ -79,7 +79,7 @@ class Database:
         if account.unit != catalogue.unit:
             words = (
                 f"is for {account.unit}, but the dataset is about "
-                f"{catalogue.unit}; pass an account for that unit"
+                f"{catalogue.unit}; {_another(account.unit, catalogue.unit)}"
             )
             raise ArgumentError("budget", words)
         self.catalogue, self.account, self.engine = catalogue, account, engine
@@ -407,6 +407,16 @@ class Database:
             f"<Dataset {self.catalogue.name}: {', '.join(self.tables)}; "
             f"{self.account!r}>"
         )
+
+
+def _another(theirs: Unit, mine: Unit) -> str:
+    """What to do with an account for another unit."""
+    if theirs.name == mine.name and theirs.given != mine.given:
+        return (
+            "invariants come before the account: declare the exact facts that it was "
+            "opened with"
+        )
+    return "pass an account for that unit"
 
 
 def _go_down(levels: int) -> None:

@@ -68,7 +68,9 @@ def open(
     "patients.csv"}.
 
     Say what is public about a table: `unit` (the column with a person's id, or "row"
-    where each row is a person; it must be said), `bounds`, `keys`, `types` of text
+    where each row is a person; it must be said. `Unit("patient_id", "replace",
+    given=["total of each ward"])` lists exact facts that are published beside all
+    answers), `bounds`, `keys`, `types` of text
     columns, `rows` (the most that one unit has), `totals` (the most that its values of
     a column add up to), `population` (from which δ follows), and `budget`: the ε of its
     account, (ε, δ), or an open account. Of several tables it is said by table:

@@ -107,9 +107,29 @@ def test_delta_from_the_population() -> None:
     )
 
 
+def test_exact_facts_beside_answers() -> None:
+    given = 'relation = "replace"\ngiven = ["total of each ward", "a \\"b\\", c"]\n'
+    found = parse_catalogue(given + SMALL)
+    assert found.unit == Unit("id", "replace", ('a "b", c', "total of each ward"))
+    assert parse_catalogue(dump_catalogue(found)) == found
+    assert "given" not in dump_catalogue(parse_catalogue(SMALL))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        (
+            f'given = ["all"]\n{SMALL}',
+            "c.toml: given: needs neighbours that replace one unit",
+        ),
+        (
+            f'relation = "replace"\ngiven = "all"\n{SMALL}',
+            "c.toml: given: must be a list, not 'all'",
+        ),
+        (
+            f'relation = "replace"\ngiven = [1]\n{SMALL}',
+            "c.toml: given: must list up to 20 facts in words",
+        ),
         ("unit =", "c.toml: is not TOML"),
         ("", "c.toml: unit: is not there"),
         ('unit = "id"', "c.toml: tables: there is none"),

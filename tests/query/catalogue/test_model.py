@@ -220,6 +220,7 @@ def test_the_fingerprint() -> None:
     [
         clinic(version="2"),
         clinic(unit=UNIT.replacing()),
+        clinic(unit=UNIT.replacing().with_facts(["patients"])),
         clinic(epsilon=1.0),
         clinic(delta=1e-9),
         clinic(population=7),
@@ -249,3 +250,11 @@ def test_the_fingerprint() -> None:
 )
 def test_the_fingerprint_of_something_else(other: Catalogue) -> None:
     assert other.digest != clinic().digest
+
+
+def test_the_fingerprint_tells_facts_apart() -> None:
+    units = [UNIT, UNIT.replacing()]
+    units += [
+        UNIT.replacing().with_facts(facts) for facts in (["a"], ["b"], ["a", "b"])
+    ]
+    assert len({clinic(unit=unit).digest for unit in units}) == len(units)

@@ -58,3 +58,10 @@ def test_what_is_shown() -> None:
         "wards (public)",
         "ward text",
     ]
+
+
+def test_exact_facts_are_shown() -> None:
+    unit = Unit("id").replacing().with_facts(["visits of each ward", "all visits"])
+    shown = str(Tables(Catalogue("clinic", (VISITS, CODES, WARDS), unit=unit)))
+    facts = "published exactly, and not protected: all visits, visits of each ward"
+    assert shown == f"{TABLES}\n\n{facts}"

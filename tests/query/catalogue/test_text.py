@@ -25,10 +25,12 @@ NAMES = st.text(
 NUMBERS = st.floats(-1e100, 1e100)
 DATES = st.dates()
 TIMES = st.datetimes()
-UNITS = st.builds(
-    Unit,
-    NAMES.filter(lambda name: name != "row"),
-    st.sampled_from(["add/remove", "replace"]),
+WHO = NAMES.filter(lambda name: name != "row")
+GIVEN = st.text(min_size=1, max_size=100).filter(
+    lambda fact: fact.isprintable() and fact == fact.strip()
+)
+UNITS = st.builds(Unit, WHO, st.sampled_from(["add/remove", "replace"])) | st.builds(
+    Unit, WHO, st.just("replace"), st.lists(GIVEN, max_size=4)
 )
 
 

@@ -169,6 +169,12 @@ def test_chi2_is_charged_to_an_account_of_its_own_relation() -> None:
     shared = Budget(epsilon=3, unit=PERSON)
     genomes.chi2(table, case, budget=shared, relation="add/remove", **words)
     assert own.spent == shared.spent == pytest.approx(1 / 3)
+    told = Budget(epsilon=3, unit=PERSON.replacing().with_facts(["people"]))
+    found = genomes.chi2(table, case, budget=told, **words)
+    assert found.guarantee.given == ("people",)
+    with pytest.raises(UnitMismatch, match="given the exact people"):
+        genomes.chi2(table, case, budget=told, relation="add/remove", **words)
+    assert told.spent == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("cost", [{"epsilon": 5e4}, {"rho": 1e4}])

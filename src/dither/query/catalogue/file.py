@@ -3,6 +3,7 @@
     name = "clinic"
     unit = "patient_id"              # whom to protect: the column with a person's id, or "row"
     relation = "add/remove"          # or "replace"; add/remove if absent
+    # given = ["total of each state"]  # exact facts published beside all answers; with "replace" alone
     population = 20000               # a public size; delta is at most 1/(1000·population) if it is not stated
     version = "2026-01"              # change it when the data changes (rule R19)
     book = "clinic.dither.db"        # where spending is kept, relative to this file
@@ -73,7 +74,8 @@ OPEN = "?"
 
 KNOWN = {
     "top": (
-        *("name", "unit", "relation", "population", "version", "book", "engine"),
+        *("name", "unit", "relation", "given", "population", "version", "book"),
+        "engine",
         *("budget", "analysts", "policy", "limits", "tables"),
     ),
     "budget": ("epsilon", "delta"),
@@ -266,7 +268,8 @@ class _Reader:
         name = top.get("unit", str)
         if name is None:
             raise ArgumentError("unit", f"is not there; declare {OPEN_WORDS['unit']}")
-        return Unit(name, top.get("relation", str, "add/remove"))
+        relation, given = top.get("relation", str, "add/remove"), top.get("given", list)
+        return Unit(name, relation, tuple(given or ()))
 
     def _policy(self, part: _Part) -> Policy:
         rules: dict[str, Any] = {

@@ -14,7 +14,7 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.ledger import Policy
 from dither.privacy import ROW, Unit
-from dither.privacy.numbers import fraction
+from dither.privacy.numbers import fraction, usual_delta
 from dither.query.catalogue.limits import Limits
 from dither.query.catalogue.names import checked_name, clash, find, nearest, same
 from dither.query.catalogue.types import ANY, Keys, Range, Type
@@ -333,7 +333,7 @@ class Catalogue:
         """
         facts = {
             "name": self.name,
-            "unit": [self.unit.name, self.unit.relation],
+            "unit": [self.unit.name, self.unit.relation, *self.unit.given],
             "population": self.population,
             "budget": [self.epsilon, self.delta],
             "version": self.version,
@@ -341,11 +341,6 @@ class Catalogue:
         }
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def usual_delta(population: int) -> float:
-    """The largest power of ten that is at most 1/(1000·population) (rule R6)."""
-    return float(f"1e-{len(str(1000 * population - 1))}")
 
 
 def _facts(table: Table) -> list[Any]:

@@ -10,7 +10,7 @@ from dither.query.catalogue.model import Catalogue, Field, Table
 from dither.query.catalogue.types import Type
 from dither.text import aligned
 
-__all__ = ["Tables"]
+__all__ = ["Tables", "given_lines"]
 
 SHOWN = 8
 
@@ -31,9 +31,16 @@ class Tables(Mapping[str, Table]):
         return len(self._catalogue.tables)
 
     def __str__(self) -> str:
-        return "\n\n".join("\n".join(_lines(table)) for table in self._catalogue.tables)
+        tables = ["\n".join(_lines(table)) for table in self._catalogue.tables]
+        return "\n\n".join([*tables, *given_lines(self._catalogue)])
 
     __repr__ = __str__
+
+
+def given_lines(catalogue: Catalogue) -> list[str]:
+    """What is published exactly beside all answers; nothing, where nothing is."""
+    facts = ", ".join(catalogue.unit.given)
+    return [f"published exactly, and not protected: {facts}"] if facts else []
 
 
 def _lines(table: Table) -> list[str]:

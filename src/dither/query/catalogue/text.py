@@ -68,6 +68,7 @@ def _top(catalogue: Catalogue) -> Iterator[str]:
         "name": catalogue.name,
         "unit": catalogue.unit.name,
         "relation": "replace" if replaced else None,
+        "given": catalogue.unit.given or None,
     }
     yield from _lines(facts)
     yield from _lines(

@@ -12,7 +12,7 @@ from dither.by_name import by_name
 from dither.cost import Cost
 from dither.errors import ArgumentError, UnitMismatch
 from dither.mechanisms import TopK
-from dither.privacy import Relation, epsilon_for_error
+from dither.privacy import Relation, Unit, epsilon_for_error
 from dither.privacy.numbers import float_up, whole
 from dither.question import Asking, AskingError, Question
 from dither.science.declared import note
@@ -191,7 +191,10 @@ def _relation(relation: Any) -> Relation:
 def _check_account(question: Question, relation: Relation) -> None:
     """Say where an account of the other relation would refuse (rule R7)."""
     terms = getattr(question.account, "terms", None)
-    if terms is None or terms.unit == replace(question.unit, relation=relation):
+    wanted = Unit(question.unit.name, relation)
+    if terms is None:
+        return
+    if terms.unit.relation is relation and terms.unit.follows_from(wanted):
         return
     ways = (
         'open an account with Unit("person", "replace") for it, or pass '
@@ -199,7 +202,6 @@ def _check_account(question: Question, relation: Relation) -> None:
         if relation is Relation.REPLACE
         else 'open an account with Unit("person") for it, or leave relation out'
     )
-    wanted = replace(question.unit, relation=relation)
     words = f"is about {terms.unit}, but this promise is about {wanted}; {ways}"
     raise UnitMismatch("budget", words)
 

@@ -7,79 +7,16 @@ it does not matter which of them stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-from uuid import UUID
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.ids import canonical, codes_of
 from dither.noise import random_words
-from dither.science.ids import identity
 
 __all__ = ["canonical", "chosen", "codes_of"]
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
-
-LONGEST = 1024
-
-
-def codes_of(owners: Any) -> Integers:
-    """A number for each owner, -1 where a point has none. Owners are told apart by
-    their ids in canonical form (rule R10).
-    """
-    dtype = getattr(owners, "dtype", None)
-    plain = isinstance(dtype, np.dtype) and dtype.kind in "iu"
-    if plain and not np.ma.isMaskedArray(owners):
-        return np.unique(np.asarray(owners), return_inverse=True)[1].astype(np.int64)
-    return _numbered(map(_safely, _items(owners)))
-
-
-def _safely(owner: Any) -> str | bytes | int | None:
-    """The id, or none where a class of its own makes it raise (rule R1)."""
-    try:
-        return canonical(owner)
-    except Exception:
-        return None
-
-
-def _items(owners: Any) -> Iterable[Any]:
-    listed = next(
-        (
-            getattr(owners, name)
-            for name in ("to_pylist", "to_list", "tolist")
-            if hasattr(owners, name)
-        ),
-        None,
-    )
-    found: Iterable[Any] = owners if listed is None else listed()
-    return found
-
-
-def _numbered(names: Iterable[str | bytes | int | None]) -> Integers:
-    seen: dict[str | bytes | int, int] = {}
-    found = [-1 if name is None else seen.setdefault(name, len(seen)) for name in names]
-    return np.array(found, np.int64)
-
-
-def canonical(owner: Any) -> str | bytes | int | None:
-    """An id as text: a whole number by its digits, a text as it is. None for what is no
-    id: a missing one, a fraction, a truth. Bytes, and numbers of hundreds of digits, stay
-    what they are.
-
-    A float among other things is an id if it is a whole number. (A column of floats is
-    refused: what made integers floats has merged large ones.)
-    """
-    if isinstance(owner, str | float | np.floating):
-        return identity(owner)
-    if isinstance(owner, int | np.integer) and not isinstance(owner, bool):
-        # Python refuses to write out more digits than some thousands.
-        number = int(owner)
-        return str(number) if number.bit_length() < LONGEST else number
-    if isinstance(owner, bytes):
-        return bytes(owner)
-    return str(owner) if isinstance(owner, UUID) else None
 
 
 def chosen(owners: Integers, x: Integers, y: Integers, most: int) -> NDArray[np.bool_]:

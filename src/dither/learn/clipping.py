@@ -1,0 +1,126 @@
+"""How far a unit's gradient may move a step, as callers say it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dither.errors import ArgumentError
+from dither.learn.gaussian import gaussians
+from dither.learn.gradients.clipping import Automatic, Clipping, Flat, PerLayer
+from dither.learn.gradients.oracle import trained
+from dither.privacy.numbers import positive, share
+
+__all__ = ["Adapting", "Adaptive", "Automatic", "Clipping", "Flat", "PerLayer"]
+
+WAY_OUT = "pass a radius such as 1.0"
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """A radius that follows the norms of gradients: about a `quantile` of all units stay
+    below it (Andrew, Thakkar, McMahan, Ramaswamy 2021).
+
+    How many units do is a noisy count, with noise of deviation `count_noise` (a
+    twentieth of the batch, if not given). It is part of each step's cost: gradients get
+    a little more noise, σ_g = (σ⁻² − (2σ_b)⁻²)^(−1/2).
+    """
+
+    radius: float = 1.0
+    quantile: float = 0.5
+    rate: float = 0.2
+    count_noise: float | None = None
+
+    def __post_init__(self) -> None:
+        positive("radius", self.radius, WAY_OUT)
+        positive("rate", self.rate, "pass how fast the radius moves, such as 0.2")
+        share("quantile", self.quantile, "pass a part of the units such as 0.5")
+        if self.count_noise is not None:
+            positive("count_noise", self.count_noise, "pass a deviation such as 10.0")
+
+
+@dataclass
+class Adapting:
+    """The radius of one run: fixed, or moved after each step."""
+
+    clipping: Clipping
+    rule: Adaptive | None
+    batch: int
+    below: float = field(default=0.0, repr=False)
+
+    @classmethod
+    def of(cls, clip: Any, model: nn.Module, batch: int) -> Adapting:
+        """A stated clipping: a number is the radius of a whole gradient."""
+        if isinstance(clip, Adaptive):
+            return cls(Flat(clip.radius), clip, batch)
+        if isinstance(clip, PerLayer):
+            _check_names(clip.radii, model)
+        if not isinstance(clip, Clipping):
+            return cls(Flat(positive("clip", clip, WAY_OUT)), None, batch)
+        positive("clip", clip.radius, WAY_OUT)
+        return cls(clip, None, batch)
+
+    @property
+    def count_noise(self) -> float:
+        assert self.rule is not None
+        return self.rule.count_noise or max(self.batch / 20, 1.0)
+
+    def check(self, noise: float) -> None:
+        """That the count leaves something of a step's cost."""
+        if self.rule is not None and not self.count_noise > noise / 2:
+            raise ArgumentError(
+                "clip",
+                f"the count of an adaptive radius needs noise above {noise / 2:.4g}, "
+                "half of the gradients'; pass a larger count_noise",
+            )
+
+    def deviation(self, noise: float) -> float:
+        """The deviation of the gradient's noise, where a step has this multiplier."""
+        if self.rule is None:
+            return noise * self.clipping.radius
+        left = noise**-2 - (2 * self.count_noise) ** -2
+        return self.clipping.radius * (1 + 2.0**-40) / math.sqrt(left)
+
+    def weights(self, there: Tensor) -> Any:
+        """What turns norms into weights; `there` says which units are there."""
+        if self.rule is None:
+            return self.clipping
+
+        def counted(squares: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+            norms = torch.stack(list(squares.values())).sum(0).sqrt()
+            below = (norms <= self.clipping.radius).to(torch.float64) - 0.5
+            self.below += float((below * there.to(below)).sum())
+            return self.clipping(squares)
+
+        return counted
+
+    def restore(self, radius: float) -> None:
+        """Go on with the radius of an earlier step."""
+        if self.rule is not None:
+            self.clipping = Flat(radius)
+
+    def step(self) -> None:
+        """Move the radius, by a noisy count."""
+        if self.rule is None:
+            return
+        noisy = self.below + self.count_noise * float(gaussians(1))
+        part = noisy / self.batch + 0.5
+        change = math.exp(-self.rule.rate * (min(max(part, 0), 1) - self.rule.quantile))
+        self.clipping = Flat(self.clipping.radius * change)
+        self.below = 0.0
+
+
+def _check_names(radii: Mapping[str, float], model: nn.Module) -> None:
+    names = set(trained(model))
+    if set(radii) != names:
+        listed = ", ".join(sorted(names)[:8])
+        raise ArgumentError(
+            "clip", f"must name a radius for each trained parameter: {listed}"
+        )
+    for one in radii.values():
+        positive("clip", one, WAY_OUT)

@@ -1,0 +1,143 @@
+"""The steps of a run: draw units, sum their clipped gradients, add noise, step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from dither.learn.gaussian import gaussians
+from dither.learn.gradients.oracle import trained
+from dither.learn.history import Epoch
+from dither.learn.preparing import Ready
+from dither.learn.rows import Batch, Units
+from dither.learn.sampler import Poisson
+from dither.progress import Tell
+
+__all__ = ["Loop", "Step"]
+
+Sums = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback sees: nothing that depends on private rows."""
+
+    step: int
+    steps: int
+    epoch: int
+    lr: float
+    noise: float
+
+
+@dataclass
+class Loop:
+    """A run under way, over units that have been read."""
+
+    ready: Ready
+    units: Units
+    tell: Tell | None = None
+    epochs: list[Epoch] = field(default_factory=list)
+
+    def epoch(self, number: int) -> bool:
+        """Run the steps of an epoch; whether a callback asked to stop."""
+        plan = self.ready.plan
+        first = number * plan.steps_per_epoch
+        for step in range(first, first + plan.steps_per_epoch):
+            now = Step(step + 1, plan.steps, number + 1, self.rate, plan.noises[step])
+            self.step(plan.noises[step])
+            if self.tell is not None:
+                self.tell(step + 1, plan.steps)
+            # Each is called, whatever another one says.
+            if True in [bool(call(now)) for call in self.ready.settings.callbacks]:
+                self._note(now)
+                return True
+        self._note(now)
+        return False
+
+    @property
+    def rate(self) -> float:
+        return float(self.ready.optimizer.param_groups[0]["lr"])
+
+    def step(self, noise: float) -> None:
+        """One noisy step. A batch without any unit steps too, by noise alone."""
+        ready = self.ready
+        sampler = Poisson(ready.plan.run.rate)
+        drawn = sampler.draw(len(self.units))
+        parameters = trained(ready.model)
+        sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
+        for start in range(0, len(drawn), ready.micro):
+            part = self.units.take(drawn[start : start + ready.micro], ready.micro)
+            for name, one in self._sums(part.to(ready.device)).items():
+                sums[name] += one
+        self._descend(sums, ready.radius.deviation(noise))
+
+    def _descend(self, sums: Sums, deviation: float) -> None:
+        ready = self.ready
+        parameters = trained(ready.model)
+        for name, noise in self._noises(sums):
+            # In float32, whatever the parameter's type; the denominator is public.
+            noisy = sums[name].to(torch.float32) + noise * deviation
+            parameter = parameters[name]
+            parameter.grad = (noisy / ready.plan.batch).to(parameter.dtype)
+        ready.optimizer.step()
+        if ready.scheduler is not None:
+            ready.scheduler.step()
+        ready.radius.step()
+
+    def _noises(self, sums: Sums) -> Iterator[tuple[str, Tensor]]:
+        drawn = gaussians(sum(one.numel() for one in sums.values()))
+        drawn, start = drawn.to(self.ready.device), 0
+        for name, one in sums.items():
+            yield name, drawn[start : start + one.numel()].view_as(one)
+            start += one.numel()
+
+    def _sums(self, part: Batch) -> Sums:
+        """Clipped sums of a part. If some record makes the model fail, the units are
+        looked at one by one, and those that do count for nothing.
+        """
+        part = self.ready.probed.fitting(part)
+        radius, before = self.ready.radius, self.ready.radius.below
+        try:
+            return self._clipped(part)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:
+            radius.below = before
+        total: Sums = {}
+        for one in part.each(self.ready.plan.rows):
+            for name, found in self._alone(one).items():
+                total[name] = total[name] + found if name in total else found
+        return total
+
+    def _alone(self, unit: Batch) -> Sums:
+        before = self.ready.radius.below
+        try:
+            return self._clipped(unit)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:
+            self.ready.radius.below = before
+            return {}
+
+    def _clipped(self, part: Batch) -> Sums:
+        rows = self.ready.plan.rows
+        there = part.there.view(-1, rows).any(1)
+        return self.ready.probed.oracle.sums(
+            part.inputs,
+            part.targets,
+            part.there,
+            self.ready.radius.weights(there),
+            rows,
+        )
+
+    def _note(self, now: Step) -> None:
+        tested = self.ready.tested
+        loss, accuracy = (
+            (None, None) if tested is None else tested.measure(self.ready.model)
+        )
+        self.epochs.append(
+            Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
+        )

@@ -1,0 +1,118 @@
+"""Whether a model mixes the rows of a batch, found out with made-up rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dither.errors import ArgumentError
+
+__all__ = ["check_rows_apart"]
+
+
+def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
+    """What one row gives must not change with another row: seen by another row there, by
+    one that is not a number, and by derivatives.
+    """
+    state = _state(inputs.device)
+    names, before = _seen(model, inputs, state)
+    for change in _changes(inputs):
+        try:
+            after = _seen(model, change, state)[1]
+        except Exception:  # a model may refuse what is not a number
+            continue
+        if _same_elsewhere(before[-1], after[-1]):
+            continue
+        layers = zip(names, before, after, strict=False)
+        apart = (name for name, *both in layers if not _same_elsewhere(*both))
+        _refuse_mixing(model, next(apart, ""))
+    if inputs.is_floating_point() and _derivative(model, inputs):
+        _refuse_mixing(model, "")
+
+
+def _changes(inputs: Tensor) -> Iterator[Tensor]:
+    """The same rows but for one."""
+    other = inputs.clone()
+    real = inputs.is_floating_point()
+    other[1] = inputs[1] * -3 if real else (inputs[1] + 1) % (inputs.max() + 1)
+    yield other
+    if real:
+        odd = inputs.clone()
+        odd[1] = float("nan")
+        yield odd
+
+
+def _derivative(model: nn.Module, inputs: Tensor) -> bool:
+    """Whether one row's input has any part in what other rows give."""
+    leaf = inputs.clone().requires_grad_()
+    rest = model(leaf)[[0, 2]].sum()
+    if not rest.requires_grad:
+        return False
+    (found,) = torch.autograd.grad(rest, leaf, allow_unused=True)
+    return found is not None and bool(found[1].ne(0).any())
+
+
+def _seen(
+    model: nn.Module, inputs: Tensor, state: Tensor
+) -> tuple[list[str], list[Tensor]]:
+    """What each layer gives, and the whole model at the end, with the same dropout."""
+    names: list[str] = []
+    found: list[Tensor] = []
+
+    def note(name: str) -> Callable[..., None]:
+        def hook(_module: Any, _given: Any, output: Any) -> None:
+            if (
+                isinstance(output, Tensor)
+                and output.ndim
+                and len(output) == len(inputs)
+            ):
+                names.append(name)
+                found.append(output.detach())
+
+        return hook
+
+    hooks = [
+        one.register_forward_hook(note(name)) for name, one in model.named_modules()
+    ]
+    try:
+        _restore(inputs.device, state)
+        with torch.no_grad():
+            model(inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return names, found
+
+
+def _state(device: torch.device) -> Tensor:
+    """PyTorch's own random numbers, by which dropout goes: not those of noise."""
+    if device.type == "cuda":
+        return torch.cuda.get_rng_state(device)
+    return torch.get_rng_state()
+
+
+def _restore(device: torch.device, state: Tensor) -> None:
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state, device)
+    else:
+        torch.set_rng_state(state)
+
+
+def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
+    one, two = first[[0, 2]].double(), second[[0, 2]].double()
+    return torch.allclose(one, two, rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+def _refuse_mixing(model: nn.Module, name: str) -> None:
+    found = dict(model.named_modules()).get(name, model)
+    kind = type(found).__name__
+    where = f"layer {name!r} ({kind})" if name else f"the model ({kind})"
+    raise ArgumentError(
+        "model",
+        f"{where} mixes the rows of a batch: what it gives for one row changes with "
+        "another; use layers that see each row alone, such as nn.GroupNorm or "
+        "nn.LayerNorm",
+    )

@@ -1,0 +1,254 @@
+"""All that is settled before a run is charged: what could fail, fails here (rule R1)."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from dither.errors import ArgumentError
+from dither.learn.clipping import Adapting
+from dither.learn.gradients.oracle import trained
+from dither.learn.history import Tested
+from dither.learn.made_up import guarded, made_up
+from dither.learn.planning import Plan, plan_of
+from dither.learn.probe import Probed, probe
+from dither.learn.records import Source, source_of
+from dither.learn.rows import Batch, plain
+from dither.learn.schedules import optimizer_of, scheduler_of
+from dither.learn.settings import Settings
+from dither.privacy.numbers import whole
+
+__all__ = ["Ready", "differentiating", "micro_of", "planned", "prepared"]
+
+ROWS_AT_ONCE = 512
+"""Rows that are differentiated together, unless `micro` says otherwise."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A run that can begin. The model is a copy of the caller's."""
+
+    model: nn.Module
+    settings: Settings
+    source: Source
+    plan: Plan
+    probed: Probed
+    radius: Adapting
+    optimizer: Optimizer
+    scheduler: LRScheduler | None
+    tested: Tested | None
+    micro: int
+    device: torch.device
+
+
+def prepared(model: Any, data: Any, settings: Settings) -> Ready:
+    """Check everything that is public; nothing is charged, and no record is read."""
+    _check_alone()
+    if not isinstance(model, nn.Module):
+        kind = type(model).__name__
+        raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
+    device = _device(settings.device, model)
+    source = source_of(
+        data,
+        inputs=settings.inputs,
+        target=settings.target,
+        owner=settings.owner,
+        classes=settings.classes,
+        table=settings.table,
+        collate_fn=settings.collate_fn,
+    )
+    own = _copy(model).to(device)
+    with differentiating(own):
+        probed = probe(own, settings.loss, source.schema, device)
+        optimizer, scheduler = _optimizers(own, settings)
+    plan = planned(source, settings)
+    radius = Adapting.of(settings.clip, own, plan.batch)
+    radius.check(max(plan.noises))
+    micro = micro_of(settings.micro, plan)
+    tested = _tested(settings, own, source, device)
+    ready = Ready(
+        own,
+        settings,
+        source,
+        plan,
+        probed,
+        radius,
+        optimizer,
+        scheduler,
+        tested,
+        micro,
+        device,
+    )
+    _rehearse(ready)
+    return ready
+
+
+def planned(source: Source, settings: Settings) -> Plan:
+    """What a run over these records costs."""
+    return plan_of(
+        source,
+        settings.cost,
+        units=settings.units,
+        batch=settings.batch,
+        epochs=settings.epochs,
+        rows=settings.rows,
+        schedule=settings.noise_schedule,
+        delta=settings.delta,
+    )
+
+
+@contextmanager
+def differentiating(model: nn.Module) -> Iterator[None]:
+    """Gradients in full precision, whatever the caller has switched on or off."""
+    one = next(model.parameters(), None)
+    kind = "cpu" if one is None else one.device.type
+    with (
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        torch.autocast(kind, enabled=False),
+        np.errstate(all="ignore"),
+        guarded(model),
+    ):
+        yield
+
+
+def _check_alone() -> None:
+    group = torch.distributed.is_available() and torch.distributed.is_initialized()
+    size = torch.distributed.get_world_size() if group else 1
+    if max(size, _number(os.environ.get("WORLD_SIZE", "1"))) > 1:
+        raise ArgumentError(
+            "world size",
+            "is above 1: each process would draw batches and noise of its own, which "
+            "nobody accounts for; train in one process",
+        )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 1
+
+
+def _device(wanted: Any, model: nn.Module) -> torch.device:
+    if wanted is None:
+        found = next(model.parameters(), None)
+        return torch.device("cpu") if found is None else found.device
+    try:
+        device = torch.device(wanted)
+    except (RuntimeError, TypeError):
+        raise ArgumentError(
+            "device", 'is unknown to PyTorch; pass "cpu" or "cuda"'
+        ) from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError("device", 'there is no GPU here; pass "cpu"')
+    return device
+
+
+def _copy(model: nn.Module) -> nn.Module:
+    try:
+        return copy.deepcopy(model)
+    except Exception as error:
+        raise ArgumentError(
+            "model", f"cannot be copied ({error!s:.200}), and training needs a copy"
+        ) from None
+
+
+def _optimizers(
+    model: nn.Module, settings: Settings
+) -> tuple[Optimizer, LRScheduler | None]:
+    """They are made for the copy, and tried on another copy first."""
+    make = optimizer_of(settings.optimizer, settings.lr)
+    tried = _made(make, copy.deepcopy(model))
+    scheduler = scheduler_of(settings.scheduler, tried)
+    try:
+        tried.step()
+        if scheduler is not None:
+            scheduler.step()
+    except Exception as error:
+        raise ArgumentError(
+            "optimizer", f"cannot step by gradients alone ({error!s:.200})"
+        ) from None
+    optimizer = _made(make, model)
+    return optimizer, scheduler_of(settings.scheduler, optimizer)
+
+
+def _made(make: Any, model: nn.Module) -> Optimizer:
+    parameters = list(trained(model).values())
+    try:
+        found = make(parameters)
+    except Exception as error:
+        raise ArgumentError(
+            "optimizer", f"cannot be made ({error!s:.200}); pass a class, and lr="
+        ) from None
+    if not isinstance(found, Optimizer):
+        raise ArgumentError("optimizer", "must make one of PyTorch's optimizers")
+    for one in parameters:
+        one.grad = torch.zeros_like(one)
+    return found
+
+
+def micro_of(micro: int | None, plan: Plan) -> int:
+    """Units that are differentiated together. About one batch in twenty is larger than
+    its mean by two deviations; the others fit into as many parts.
+    """
+    if micro is not None:
+        return whole("micro", micro, "pass how many units fit in memory, such as 64")
+    span = math.ceil(plan.batch + 2 * math.sqrt(plan.batch))
+    parts = math.ceil(span * plan.rows / ROWS_AT_ONCE)
+    return math.ceil(span / parts)
+
+
+def _tested(
+    settings: Settings, model: nn.Module, source: Source, device: torch.device
+) -> Tested | None:
+    if settings.public is None:
+        return None
+    try:
+        inputs, targets = (plain(one).to(device) for one in settings.public)
+        found = Tested(inputs, targets, settings.loss)
+        found.measure(model)
+    except Exception as error:
+        wanted = (source.schema.inputs, source.schema.targets)
+        raise ArgumentError(
+            "public",
+            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
+            f"shapes {wanted[0]} and {wanted[1]}",
+        ) from None
+    return found
+
+
+def _rehearse(ready: Ready) -> None:
+    """Differentiate made-up rows of a full part once, so that what does not fit in
+    memory is known before the charge.
+    """
+    count = ready.micro * ready.plan.rows
+    schema = ready.source.schema
+    try:
+        inputs = made_up(schema, count, ready.model)
+        batch = Batch(inputs, schema.blank(count)[1], torch.ones(count)).to(
+            ready.device
+        )
+        devices = [ready.device] if ready.device.type == "cuda" else []
+        with differentiating(ready.model), torch.random.fork_rng(devices):
+            ready.probed.oracle.sums(
+                batch.inputs,
+                batch.targets,
+                batch.there,
+                ready.radius.clipping,
+                ready.plan.rows,
+            )
+    except Exception as error:
+        raise ArgumentError(
+            "micro",
+            f"gradients of {count:,} rows at once cannot be computed ({error!s:.200}); "
+            "pass a smaller micro=",
+        ) from None

@@ -1,0 +1,74 @@
+"""What a run would cost and how noisy it would be. Nothing is read or spent."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dither.learn.planning import Plan
+from dither.privacy import Guarantee
+
+__all__ = ["Preview", "preview_of"]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run will do. `noise` is the multiplier of the noise (its deviation over the
+    clipping radius), from the least to the most of a schedule; `probability` is how
+    likely a unit enters a batch.
+    """
+
+    noise: tuple[float, float]
+    probability: Fraction
+    steps: int
+    units: int
+    batch: int
+    rows: int
+    epsilon: float
+    delta: float
+    share: float | None
+    guarantee: Guarantee
+    micro: int
+    route: str
+
+    def __str__(self) -> str:
+        low, high = self.noise
+        level = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+        t = self.probability * (1 << 32)
+        cost = f"cost: ε = {self.epsilon:.4g} at δ = {self.delta:g} by itself"
+        if self.share is not None:
+            cost += f", {100 * self.share:.4g} % of the account"
+        rows = "" if self.rows == 1 else f", at most {self.rows} rows of each"
+        return "\n".join(
+            [
+                f"steps: {self.steps:,}, each on about {self.batch:,} of "
+                f"{self.units:,} declared units{rows}",
+                f"sampling: each unit by itself, q = {int(t)}/2^32 "
+                f"≈ {float(self.probability):.4g}",
+                f"noise: {level} times the clipping radius",
+                cost,
+                f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
+                "units at a time",
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(html.escape(line) for line in str(self).split("\n"))
+
+
+def preview_of(plan: Plan, micro: int, route: str) -> Preview:
+    return Preview(
+        noise=(min(plan.noises), max(plan.noises)),
+        probability=plan.run.probability,
+        steps=plan.steps,
+        units=plan.units,
+        batch=plan.batch,
+        rows=plan.rows,
+        epsilon=plan.epsilon_after(plan.steps),
+        delta=plan.delta,
+        share=plan.share,
+        guarantee=plan.charged,
+        micro=micro,
+        route=route,
+    )

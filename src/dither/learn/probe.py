@@ -1,0 +1,192 @@
+"""What a model does with made-up rows, before anything is charged: that it mixes no rows,
+changes no buffers, and how its gradients are found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from dither.errors import ArgumentError
+from dither.learn.gradients.oracle import Ghost, Loss, Oracle, row_losses, trained
+from dither.learn.made_up import made_up
+from dither.learn.mixing import check_rows_apart
+from dither.learn.route import route_of
+from dither.learn.rows import Batch, Schema
+
+__all__ = ["Probed", "probe"]
+
+TRIED = 3
+"""Rows that a model is tried with."""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """How gradients are found, and how many classes the model tells apart; None where
+    the target is no class.
+    """
+
+    oracle: Oracle
+    classes: int | None
+
+    @property
+    def route(self) -> str:
+        return "one way back" if isinstance(self.oracle, Ghost) else "row by row"
+
+    def fitting(self, batch: Batch) -> Batch:
+        """The batch without rows whose label is none of the classes."""
+        if self.classes is None:
+            return batch
+        targets = batch.targets
+        known = (targets >= 0) & (targets < self.classes) | (targets == IGNORED)
+        there = batch.there & known.flatten(1).all(1) if known.ndim > 1 else known
+        there = there & batch.there
+        targets = torch.where(known, targets, 0)
+        return Batch(batch.inputs, targets, there)
+
+
+IGNORED = -100
+"""The label that PyTorch's losses leave out, of one token among others."""
+
+
+def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) -> Probed:
+    """Try a model; what it does that training cannot protect is refused by name."""
+    _check_parts(model)
+    inputs = made_up(schema, TRIED, model).to(device)
+    with _undone(model, device):
+        outputs = _outputs(model, inputs)
+        _check_buffers(model, inputs)
+        check_rows_apart(model, inputs)
+        targets, classes = _targets(schema, outputs, device)
+        _check_loss(loss, outputs, targets)
+        return Probed(route_of(model, loss, inputs, targets), classes)
+
+
+def _check_parts(model: nn.Module) -> None:
+    parameters = trained(model)
+    if not parameters:
+        raise ArgumentError(
+            "model", "has nothing to train; leave requires_grad on for some parameter"
+        )
+    for name, one in parameters.items():
+        if one.dtype not in (torch.float32, torch.float64):
+            raise ArgumentError(
+                "model",
+                f"parameter {name!r} is {one.dtype}; call .float() on the model: noise "
+                "is added in float32",
+            )
+    for name, module in model.named_modules():
+        learns = any(one.requires_grad for one in module.parameters(recurse=False))
+        if getattr(module, "sparse", False) and learns:
+            raise ArgumentError(
+                "model",
+                f"layer {name!r} has sparse gradients, which show which lines were "
+                "used; make it with sparse=False",
+            )
+        if isinstance(module, _BatchNorm) and module.training:
+            raise ArgumentError(
+                "model",
+                f"layer {name!r} ({type(module).__name__}) mixes the rows of a batch; "
+                "use nn.GroupNorm in its place, or call .eval() on it where its "
+                "statistics are public",
+            )
+
+
+@contextmanager
+def _undone(model: nn.Module, device: torch.device) -> Iterator[None]:
+    """Leave buffers and PyTorch's own random numbers as they were."""
+    before = {name: one.clone() for name, one in model.named_buffers()}
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        try:
+            yield
+        finally:
+            for name, one in model.named_buffers():
+                if name in before:
+                    one.data.copy_(before[name])
+
+
+def _outputs(model: nn.Module, inputs: Tensor) -> Tensor:
+    try:
+        found = model(inputs)
+    except Exception as error:
+        words = str(error).strip().split("\n")[0][:200]
+        raise ArgumentError(
+            "model",
+            f"does not take rows of shape {tuple(inputs.shape[1:])}, "
+            f"{inputs.dtype} ({words}); pass a model for such rows",
+        ) from None
+    if not isinstance(found, Tensor) or not found.ndim or len(found) != len(inputs):
+        raise ArgumentError(
+            "model", "must give one tensor with a line for each row; wrap it so"
+        )
+    return found
+
+
+def _check_buffers(model: nn.Module, inputs: Tensor) -> None:
+    before = {name: one.clone() for name, one in model.named_buffers()}
+    model(inputs)
+    for name, one in model.named_buffers():
+        if name not in before or not torch.equal(one, before[name]):
+            raise ArgumentError(
+                "model",
+                f"changes its buffer {name!r} as it reads rows, and a buffer gets no "
+                "noise; call .eval() on that layer, or use one without such statistics",
+            )
+
+
+def _targets(
+    schema: Schema, outputs: Tensor, device: torch.device
+) -> tuple[Tensor, int | None]:
+    """Made-up targets, and the number of classes where targets are classes."""
+    shape = (TRIED, *schema.targets)
+    if not schema.target_type.is_floating_point:
+        classes = outputs.shape[1] if outputs.ndim == len(shape) + 1 else None
+        if classes is None:
+            raise ArgumentError(
+                "model",
+                f"gives rows of shape {tuple(outputs.shape[1:])}, which are no scores "
+                "of classes for whole-number targets; give one score for each class, "
+                "or make targets reals",
+            )
+        places = torch.arange(TRIED * math.prod(schema.targets), device=device)
+        return (places % classes).view(shape), classes
+    if outputs.shape != shape:
+        raise ArgumentError(
+            "model",
+            f"gives rows of shape {tuple(outputs.shape[1:])} and targets have "
+            f"{tuple(shape[1:])}; make them alike, or the loss would spread one over "
+            "the other",
+        )
+    return torch.full(shape, 0.5, dtype=schema.target_type, device=device), None
+
+
+def _check_loss(loss: Loss, outputs: Tensor, targets: Tensor) -> None:
+    """The loss of a batch must be the mean or the sum of what it is for each row."""
+    scores = outputs.detach()
+    try:
+        each = row_losses(loss, scores, targets)
+        whole = loss(scores, targets)
+    except Exception as error:
+        words = str(error).strip().split("\n")[0][:200]
+        raise ArgumentError(
+            "loss",
+            f"cannot be computed for one row ({words}); pass a function of outputs and "
+            "targets, such as torch.nn.functional.cross_entropy",
+        ) from None
+    if each.shape != (TRIED,) or whole.ndim:
+        raise ArgumentError(
+            "loss", 'must be one number; pass one with reduction="mean" or "sum"'
+        )
+    near = [torch.allclose(whole, one, rtol=1e-3) for one in (each.mean(), each.sum())]
+    if not any(near) and bool(torch.isfinite(whole)):
+        raise ArgumentError(
+            "loss",
+            "mixes rows: for a batch it is neither the mean nor the sum of what it is "
+            'for each row; pass one of single rows (with class weights, reduction="sum")',
+        )

@@ -1,0 +1,277 @@
+"""Records as people hold them: tensors, arrays, frames, a `Dataset` of PyTorch, an opened
+dataset. What is looked at here is public: types, shapes, declared names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
+from torch.utils.data import Dataset as TorchDataset
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError
+from dither.ids import codes_of
+from dither.learn.columns import Columns, column_of
+from dither.learn.rows import Rows, Samples, Schema, Tensors, plain
+from dither.ledger import Receipt
+
+__all__ = ["EACH_ROW", "Source", "source_of", "unread"]
+
+EACH_ROW = "row"
+"""The `owner` that says that each row is a unit of its own."""
+Read = tuple[Rows, NDArray[np.int64] | None]
+WAY_OUT = (
+    "pass a pair (inputs, targets) of tensors or arrays, a frame with inputs= and "
+    "target=, a map-style Dataset of PyTorch, or a dataset that dither.open returned"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from. `read` is called after the charge, with its receipt."""
+
+    schema: Schema
+    read: Callable[[Receipt | None], Read]
+    owned: bool
+    owner: str | None = None
+    dataset: Dataset | None = None
+    table: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What tells this source from others, by public facts."""
+        name = self.dataset.catalogue.name if self.dataset is not None else ""
+        return f"{name} {self.table} {self.schema} {self.owned}"
+
+
+def source_of(
+    data: Any,
+    *,
+    inputs: Any = None,
+    target: Any = None,
+    owner: Any = None,
+    classes: Sequence[Any] | None = None,
+    table: str | None = None,
+    collate_fn: Callable[[list[Any]], Any] | None = None,
+) -> Source:
+    """How to read records, by their type."""
+    if isinstance(data, Dataset):
+        _leave_out(collate_fn=collate_fn, classes=classes)
+        return _opened(data, inputs, target, owner, table)
+    _leave_out(table=table)
+    if _is_frame(data):
+        _leave_out(collate_fn=collate_fn)
+        return _frame(data, inputs, target, owner, classes)
+    _leave_out(inputs=inputs, target=target, classes=classes)
+    if isinstance(data, TensorDataset) and collate_fn is None:
+        data = data.tensors
+    if isinstance(data, tuple | list) and len(data) == 2:
+        _leave_out(collate_fn=collate_fn)
+        return _tensors(data[0], data[1], owner)
+    return _samples(data, owner, collate_fn or default_collate)
+
+
+def _leave_out(**arguments: Any) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise ArgumentError(name, "is not for data of this type; leave it out")
+
+
+def _is_frame(data: Any) -> bool:
+    return isinstance(data, Mapping) or hasattr(data, "columns")
+
+
+def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
+    both = _numbers("inputs", inputs), _numbers("targets", targets)
+    try:
+        first, second = (plain(one[:0]) for one in both)
+    except TypeError:
+        raise ArgumentError(
+            "data", f"has numbers unknown to PyTorch; {WAY_OUT}"
+        ) from None
+    shapes = tuple(first.shape[1:]), tuple(second.shape[1:])
+    schema = Schema(shapes[0], first.dtype, shapes[1], second.dtype)
+    ids = _ids(None, owner)
+
+    def read(_: Receipt | None) -> Read:
+        return Tensors.of(*map(plain, both)), ids()
+
+    return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
+
+
+def _numbers(argument: str, values: Any) -> Tensor | NDArray[Any]:
+    tensor = isinstance(values, Tensor)
+    array = isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)
+    if not (tensor or (array and values.dtype.kind in "biuf")) or values.ndim < 1:
+        raise ArgumentError(
+            "data", f"{argument} must be a tensor of numbers; {WAY_OUT}"
+        )
+    if tensor and (values.is_sparse or values.dtype.is_complex):
+        raise ArgumentError("data", f"{argument} must be dense and real; {WAY_OUT}")
+    found: Tensor | NDArray[Any] = values
+    return found
+
+
+def _samples(data: Any, owner: Any, collate: Callable[[list[Any]], Any]) -> Source:
+    """A map-style dataset. The shape of its first row stands for that of all: it is
+    schema, and nothing else of that row is looked at.
+    """
+    if isinstance(data, DataLoader):
+        raise ArgumentError(
+            "data",
+            "is a DataLoader, which would choose rows by itself; training draws its own "
+            "batches, so pass the loader's .dataset (and collate_fn)",
+        )
+    mapped = hasattr(data, "__getitem__") and hasattr(data, "__len__")
+    foreign = isinstance(data, IterableDataset) or not isinstance(data, TorchDataset)
+    if foreign or not mapped:
+        raise ArgumentError(
+            "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
+        )
+    schema = _schema(data, collate)
+    ids = _ids(None, owner)
+
+    def read(_: Receipt | None) -> Read:
+        return Samples(data, collate, schema), ids()
+
+    return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
+
+
+def _schema(data: Any, collate: Callable[[list[Any]], Any]) -> Schema:
+    try:
+        one, target = (plain(part) for part in collate([data[0]]))
+    except Exception:
+        raise ArgumentError(
+            "data",
+            "has no first row that collates into (inputs, target), and its shape says "
+            "what the model is tried with; pass collate_fn=",
+        ) from None
+    shapes = tuple(one.shape[1:]), tuple(target.shape[1:])
+    return Schema(shapes[0], one.dtype, shapes[1], target.dtype)
+
+
+def _frame(
+    data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
+) -> Source:
+    names = _listed(inputs)
+    columns = Columns(
+        tuple(column_of("inputs", _column(data, "inputs", one), None) for one in names),
+        column_of("target", _column(data, "target", _named(target)), classes, True),
+    )
+    ids = _ids(data, owner)
+
+    def read(_: Receipt | None) -> Read:
+        held = [_column(data, "inputs", one) for one in names]
+        return columns.rows([*held, _column(data, "target", target)]), ids()
+
+    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
+    owned = named is not None or not isinstance(owner, str)
+    return Source(columns.schema, read, owned, named)
+
+
+def unread(data: Dataset, table: str | None) -> Source:
+    """A dataset of which nothing is read: enough to say what a run costs."""
+    nothing = Schema((), torch.float32, (), torch.float32)
+
+    def read(_: Receipt | None) -> Read:
+        raise AssertionError("nothing is read for a preview")
+
+    return Source(nothing, read, not data.single, None, data, table)
+
+
+def _opened(
+    data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
+) -> Source:
+    """A dataset knows its unit, and what is public about its columns."""
+    if owner is not None:
+        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
+    known = [one.name for one in data.catalogue.private]
+    if table not in known and (table is not None or len(known) > 1):
+        raise ArgumentError("table", f"must be one of {', '.join(known)}")
+    names = [*_listed(inputs), _named(target)]
+    facts = [_facts(data, name, table) for name in names]
+    columns = Columns.declared(facts)
+    wanted = [one.column for one in facts]
+
+    def read(receipt: Receipt | None) -> Read:
+        found = data.fetch(list(dict.fromkeys(wanted)), table=table, receipt=receipt)
+        rows = columns.rows([found.columns[name] for name in wanted])
+        return rows, None if found.owners is None else codes_of(found.owners)
+
+    notes = (
+        "inputs: numbers from their declared bounds to 0 to 1, declared keys one by one",
+    )
+    owned = not data.single
+    return Source(columns.schema, read, owned, None, data, table, notes)
+
+
+def _facts(data: Dataset, name: str, table: str | None) -> Any:
+    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
+    if found is None or table not in (None, found.table):
+        listed = ", ".join(map(repr, data.facts))
+        raise ArgumentError(
+            "inputs", f"there is no column {name!r}; there are {listed}"
+        )
+    return found
+
+
+def _listed(inputs: Any) -> list[str]:
+    fine = isinstance(inputs, Sequence) and not isinstance(inputs, str) and len(inputs)
+    if not fine or not all(isinstance(one, str) for one in inputs):
+        raise ArgumentError(
+            "inputs", 'must list the columns to learn from, such as ["age", "days"]'
+        )
+    return list(inputs)
+
+
+def _named(target: Any) -> str:
+    if not isinstance(target, str):
+        raise ArgumentError("target", 'must name a column, such as "ward"')
+    return target
+
+
+def _column(frame: Any, argument: str, name: str) -> Any:
+    listed = frame if isinstance(frame, Mapping) else _names(frame)
+    if name not in list(listed):
+        some = ", ".join(repr(one) for one in list(listed)[:12])
+        raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
+    return frame[name]
+
+
+def _names(frame: Any) -> Any:
+    """An Arrow table names its columns elsewhere than pandas and Polars do."""
+    return getattr(frame, "column_names", frame.columns)
+
+
+def _ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
+    if owner is None:
+        raise ArgumentError(
+            "owner",
+            "is missing: say whose each row is, by a column or by ids; or "
+            'owner="row" where each row is a unit of its own',
+        )
+    if isinstance(owner, str) and owner == EACH_ROW:
+        return lambda: None
+    if isinstance(owner, str) and frame is None:
+        raise ArgumentError(
+            "owner", 'names a column, but the data is no frame; pass ids, or "row"'
+        )
+    held = _column(frame, "owner", owner) if isinstance(owner, str) else owner
+    held = held.cpu().numpy() if isinstance(held, Tensor) else held
+    kind = getattr(getattr(held, "dtype", None), "kind", "O")
+    flat = len(getattr(held, "shape", (0,))) == 1
+    if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
+        raise ArgumentError(
+            "owner",
+            "must be a column of texts or whole numbers; floats merge large ids, so "
+            'read the column as text or, in pandas, as "Int64"',
+        )
+    return lambda: codes_of(held)

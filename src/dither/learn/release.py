@@ -1,0 +1,167 @@
+"""A trained model as a release: new weights, what they promise, and what they cost."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import html
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import torch
+from torch import nn
+
+from dither.errors import ArgumentError
+from dither.learn.history import Epoch, History
+from dither.ledger import Receipt
+from dither.ledger.wire import from_json, to_json
+from dither.picture import Picture
+from dither.privacy import Guarantee
+from dither.release import Ends, Release, Source
+
+__all__ = ["ModelRelease", "digest_of"]
+
+FORMAT = "dither.model/1"
+
+
+def digest_of(model: nn.Module) -> str:
+    """The hash of all weights and buffers, with their names and shapes."""
+    found = hashlib.sha256()
+    for name, one in model.state_dict().items():
+        held = one.detach().cpu().contiguous()
+        found.update(f"{name} {tuple(held.shape)} {held.dtype};".encode())
+        found.update(held.view(-1).view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRelease(Release):
+    """A trained model: `value` is a new module, and the one that was passed is as it was.
+
+    Its weights are safe to publish, once: the same run gives other weights the next
+    time, and costs again. `history` has public numbers, one line for each epoch.
+    `digest` is the hash of the weights, which the book has noted.
+    """
+
+    history: History = field(default_factory=lambda: History((), lambda _: 0.0))
+    delta: float = 0.0
+    digest: str = ""
+
+    def interval(self, confidence: float = 0.95, *, of: str = "truth") -> Ends:  # noqa: ARG002
+        _refuse("interval", "weights have none")
+
+    def __getitem__(self, key: Any) -> Release:
+        _refuse("key", "a model has no entries; read .value, .history or .guarantee")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return sum(one.numel() for one in self.value.parameters())
+
+    def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:  # noqa: ARG002
+        """The epochs: (number, public loss or accuracy, None, None)."""
+        return [(one.epoch, _shown(one), None, None) for one in self.history]
+
+    def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]  # noqa: ARG002
+        """Accuracy or loss on public data against ε."""
+        return self.history.plot()
+
+    def save(self, path: str | Path) -> None:
+        """Write weights, guarantee, receipt and history to a file, for `load`."""
+        held = {
+            "format": FORMAT,
+            "weights": self.value.state_dict(),
+            "guarantee": json.dumps(to_json(self.guarantee)),
+            "receipt": _receipt_text(self.receipt),
+            "history": [vars(one) for one in self.history],
+            "epsilons": list(self.history.epsilons),
+            "delta": self.delta,
+            "notes": list(self.notes),
+            "digest": self.digest,
+        }
+        torch.save(held, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, model: nn.Module) -> Self:
+        """A saved release; `model` has the layers, and stays as it is."""
+        held = _loaded(path)
+        value = copy.deepcopy(model)
+        try:
+            value.load_state_dict(held["weights"])
+        except RuntimeError:
+            _refuse("model", "has other layers than the one that was saved")
+        if digest_of(value) != held["digest"]:
+            _refuse("path", "holds other weights than were released; get a good copy")
+        costs = held["epsilons"]
+        epochs = tuple(Epoch(**one) for one in held["history"])
+        steps = {one.step: cost for one, cost in zip(epochs, costs, strict=True)}
+        guarantee, receipt = _promise(held)
+        return cls(
+            what="model",
+            value=value,
+            sources=(Source(guarantee, receipt),),
+            notes=tuple(held["notes"]),
+            history=History(epochs, steps.__getitem__),
+            delta=held["delta"],
+            digest=held["digest"],
+        )
+
+    def _lines(self) -> list[str]:
+        kind, count = type(self.value).__name__, len(self)
+        line = f"model: {kind} of {count:,} numbers"
+        return [line, *self._cost(), *self._last()]
+
+    def _cost(self) -> list[str]:
+        if not len(self.history):
+            return []
+        return [f"ε = {self.history.epsilons[-1]:.4g} at δ = {self.delta:g} by itself"]
+
+    def _last(self) -> list[str]:
+        if not len(self.history) or _shown(self.history[-1]) is None:
+            return []
+        name = "loss" if self.history[-1].accuracy is None else "accuracy"
+        return [f"{name} on public data: {_shown(self.history[-1]):.4g}"]
+
+    def __repr__(self) -> str:
+        return f"<ModelRelease: {type(self.value).__name__}>"
+
+    def _repr_html_(self) -> str:
+        lines = (*self._lines(), *self.sources, *self.notes)
+        return "<br>".join(html.escape(str(line)) for line in lines)
+
+
+def _shown(epoch: Epoch) -> float | None:
+    return epoch.loss if epoch.accuracy is None else epoch.accuracy
+
+
+def _refuse(argument: str, words: str) -> NoReturn:
+    raise ArgumentError(argument, words)
+
+
+def _receipt_text(receipt: Receipt | None) -> str | None:
+    if receipt is None:
+        return None
+    kept = {name: one for name, one in vars(receipt).items() if name != "disjoint"}
+    return json.dumps({**kept, "guarantee": to_json(receipt.guarantee)})
+
+
+def _promise(held: dict[str, Any]) -> tuple[Guarantee, Receipt | None]:
+    guarantee = from_json(json.loads(held["guarantee"]))
+    if held["receipt"] is None:
+        return guarantee, None
+    data = json.loads(held["receipt"])
+    data.pop("guarantee")
+    return guarantee, Receipt(guarantee=guarantee, **data)
+
+
+def _loaded(path: str | Path) -> dict[str, Any]:
+    try:
+        held = torch.load(Path(path), weights_only=True, map_location="cpu")
+    except Exception:
+        _refuse("path", "cannot be read as a model; pass a file that .save wrote")
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
+        _refuse("path", "holds no released model; pass a file that .save wrote")
+    return held

@@ -1,0 +1,109 @@
+"""The arguments of a run, as callers state them; `train` and `preview` take the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dither.dataset import Account
+from dither.errors import ArgumentError
+from dither.learn.clipping import Adaptive, Clipping
+from dither.learn.gradients.oracle import Loss
+from dither.learn.schedules import Schedule
+from dither.question import Asking
+
+__all__ = ["Settings", "Training"]
+
+
+class Training(Asking, total=False):
+    """The keywords of a run."""
+
+    loss: Loss
+    epochs: int
+    batch: int
+    clip: float | Clipping | Adaptive
+    optimizer: Callable[..., Any]
+    lr: float | None
+    inputs: Sequence[str] | None
+    target: str | None
+    owner: Any
+    classes: Sequence[Any] | None
+    table: str | None
+    collate_fn: Callable[[list[Any]], Any] | None
+    units: int | None
+    rows: int | None
+    micro: int | None
+    noise: float | None
+    noise_schedule: Schedule | None
+    scheduler: Callable[..., Any] | None
+    public: tuple[Tensor, Tensor] | None
+    callbacks: Sequence[Callable[[Any], Any]] | None
+    checkpoint: str | Path | None
+    resume: str | Path | None
+    device: str | torch.device | None
+    delta: float | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The same with what holds where nothing is stated."""
+
+    loss: Any = None
+    epochs: Any = None
+    batch: Any = None
+    clip: Any = 1.0
+    optimizer: Any = torch.optim.SGD
+    lr: float | None = None
+    inputs: Any = None
+    target: Any = None
+    owner: Any = None
+    classes: Any = None
+    table: str | None = None
+    collate_fn: Any = None
+    units: int | None = None
+    rows: int | None = None
+    micro: int | None = None
+    noise: float | None = None
+    noise_schedule: Any = None
+    scheduler: Any = None
+    public: Any = None
+    callbacks: Any = ()
+    checkpoint: str | Path | None = None
+    resume: str | Path | None = None
+    device: Any = None
+    delta: float | None = None
+    epsilon: float | None = None
+    rho: float | None = None
+    share: float | None = None
+    budget: Account | None = None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, example in REQUIRED.items():
+            if getattr(self, name) is None:
+                raise ArgumentError(name, f"is missing; pass one such as {example}")
+        if self.callbacks is None:
+            object.__setattr__(self, "callbacks", ())
+        if not callable(self.loss):
+            raise ArgumentError(
+                "loss", "must be a function, such as torch.nn.functional.cross_entropy"
+            )
+        if not all(callable(one) for one in self.callbacks):
+            raise ArgumentError("callbacks", "must be functions of one argument")
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        names = ("epsilon", "rho", "share", "noise", "budget", "by")
+        return {name: getattr(self, name) for name in names}
+
+
+REQUIRED = {
+    "loss": "torch.nn.functional.cross_entropy",
+    "epochs": "20",
+    "batch": "256",
+}

@@ -1,0 +1,174 @@
+"""`train` and `preview`: a model trained on private records is one more release."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from torch import nn
+
+from dither.by_name import by_name
+from dither.dataset import Dataset
+from dither.learn import checkpoints
+from dither.learn.checkpoints import Claims
+from dither.learn.clipping import Adaptive
+from dither.learn.history import Epoch, History
+from dither.learn.loop import Loop
+from dither.learn.preparing import (
+    Ready,
+    differentiating,
+    micro_of,
+    planned,
+    prepared,
+)
+from dither.learn.previewing import Preview, preview_of
+from dither.learn.records import unread
+from dither.learn.release import ModelRelease, digest_of
+from dither.learn.rows import units_of
+from dither.learn.settings import Settings, Training
+from dither.ledger import Account, Receipt
+from dither.progress import Tell, working
+from dither.release import Source
+
+__all__ = ["preview", "train"]
+
+EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, epsilon=3)"
+WITHIN = 30 * 86_400.0
+"""Seconds after which a run that never ended counts as a failure."""
+
+
+@by_name(EXAMPLE, Training)
+def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRelease:
+    """Train a copy of a model on private records, by noisy gradients of sampled units.
+
+    `data` is a pair (inputs, targets) of tensors or arrays, a frame with `inputs` and
+    `target`, a map-style `Dataset` of PyTorch (with `collate_fn`), or a dataset that
+    `dither.open` returned. Of the latter, numbers go from their declared bounds to 0 to
+    1, declared keys become one number each, and a target with keys is a class. Say whose
+    each row is: `owner` is a column or ids, or "row"; of each owner at most `rows` rows
+    count. `units` is how many there are by public knowledge (a dataset's `population`).
+
+    `loss` is that of a batch of one row. Each unit enters a batch with probability
+    `batch` / `units`; `epochs` is how often it does on average. The gradient of a unit is
+    clipped to `clip`: a radius, or Flat, PerLayer, Automatic, Adaptive. `optimizer` is a
+    class or a partial (with `lr`), `scheduler` makes one of PyTorch's, which goes by
+    steps; `noise_schedule` has a factor for each step. `micro` units are differentiated
+    at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
+    of the account, or as the `noise` multiplier.
+
+    `public` test data gives the history a loss and an accuracy. `callbacks` see public
+    numbers after each step; one that returns True ends the run, which saves time and no
+    budget. `checkpoint` is a file to go on from, with `resume` and the same arguments.
+
+    Guarantee: that of `preview`, for one unit with all of its rows, under add/remove
+    with Poisson sampling; where units are replaced, without any gain from sampling.
+    Why: the sum of clipped gradients moves by the radius at most, and Gaussian noise of
+    the multiplier times the radius is added to it; all steps compose numerically, and an
+    account is charged for them in the cheapest way (docs/proofs/training.md).
+    Assumes: starting weights, the shape of a row, `units`, `rows`, `classes` and `public`
+    are public; the model does with private rows what it does with made-up ones: it mixes
+    none and keeps none; a `Dataset` makes each row from that record alone. Arithmetic is
+    that of floats. How long it takes is not protected.
+    """
+    ready = prepared(model, data, Settings(**options))
+    if ready.settings.checkpoint is not None:
+        checkpoints.check_place(ready, ready.settings.checkpoint)
+    if ready.settings.resume is not None:
+        return _resumed(ready)
+    plan = ready.plan
+    with plan.question.paying(plan.charged, within=WITHIN) as paid:
+        left = tuple(range(plan.epochs))
+        history = _run(ready, paid.receipt, left, (), paid.tell)
+        return _released(ready, paid.source, history)
+
+
+@by_name(EXAMPLE.replace("train", "preview"), Training)
+def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview:
+    """What `train` would do and cost with the same arguments. No record is read, and
+    nothing is spent; what `train` would refuse, this refuses. The columns of an opened
+    dataset may be left out: the cost does not depend on them.
+    """
+    settings = Settings(**options)
+    if isinstance(data, Dataset) and settings.inputs is settings.target is None:
+        plan = planned(unread(data, settings.table), settings)
+        return preview_of(plan, micro_of(settings.micro, plan), "")
+    ready = prepared(model, data, settings)
+    return preview_of(ready.plan, ready.micro, ready.probed.route)
+
+
+def _resumed(ready: Ready) -> ModelRelease:
+    found = checkpoints.resumed(ready, ready.settings.resume)
+    with working(ready.plan.question.what) as tell:
+        history = _run(ready, found.receipt, found.left, found.epochs, tell)
+    source = Source(ready.plan.charged, found.receipt)
+    return _released(ready, source, history)
+
+
+def _run(
+    ready: Ready,
+    receipt: Receipt | None,
+    left: tuple[int, ...],
+    done: tuple[Epoch, ...],
+    tell: Tell | None,
+) -> tuple[Epoch, ...]:
+    """Read the records, and run the epochs that are left."""
+    with differentiating(ready.model):
+        rows, owners = ready.source.read(receipt)
+        units = units_of(rows, owners, ready.plan.rows)
+        loop = Loop(ready, units, tell, list(done))
+        claims = _claims(ready, receipt)
+        for epoch in left:
+            if claims is not None:
+                claims.claim(epoch)
+            stopped = loop.epoch(epoch)
+            if claims is not None:
+                path = ready.settings.checkpoint or ready.settings.resume
+                checkpoints.save(path, ready, claims.receipt, loop.epochs, epoch + 1)
+            if stopped:
+                break
+    return tuple(loop.epochs)
+
+
+def _claims(ready: Ready, receipt: Receipt | None) -> Claims | None:
+    wanted = ready.settings.checkpoint or ready.settings.resume
+    account = ready.plan.question.account
+    if wanted is None or receipt is None or not isinstance(account, Account):
+        return None
+    return Claims(account, receipt)
+
+
+def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelRelease:
+    for one in ready.model.parameters():
+        one.grad = None
+    digest = digest_of(ready.model)
+    account = ready.plan.question.account
+    if isinstance(account, Account) and source.receipt is not None:
+        Claims(account, source.receipt).note(digest)
+    return ModelRelease(
+        what="model",
+        value=ready.model,
+        sources=(source,),
+        notes=_notes(ready),
+        history=History(epochs, ready.plan.epsilon_after),
+        delta=ready.plan.delta,
+        digest=digest,
+    )
+
+
+def _notes(ready: Ready) -> tuple[str, ...]:
+    plan = ready.plan
+    said = [
+        f"{plan.units:,} units: declared by whoever asked"
+        if ready.source.dataset is None
+        else f"{plan.units:,} units: the declared population",
+        "starting weights: assumed public",
+        "noise in float arithmetic",
+    ]
+    if plan.rows > 1:
+        said.append(f"of each unit at most {plan.rows} rows count")
+    if isinstance(ready.settings.clip, Adaptive):
+        said.append(
+            "the clipping radius follows a noisy count, which is part of the cost"
+        )
+    if ready.settings.public is not None:
+        said.append("test data: public, by whoever passed it")
+    return (*said, *ready.source.notes)

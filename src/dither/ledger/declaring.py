@@ -1,0 +1,123 @@
+"""What a declared run costs an account: whichever way of charging takes the least of it
+(rule R17).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dither.errors import ArgumentError
+from dither.ledger.state import Price
+from dither.ledger.terms import ATTO, NANO, Accounting, Terms
+from dither.privacy import ApproxDP, Guarantee, Run, calibrate
+from dither.privacy.training import LEAST_NOISE, MOST_NOISE, smallest
+
+__all__ = ["cheapest", "noise_for_share", "share_taken"]
+
+HALVES = 12
+"""δ′ of the plain way is tried at the whole of what may be used, its half, and so on."""
+
+
+def share_taken(price: Price, terms: Terms) -> Fraction:
+    """The part of an account that a price takes: of its losses or of its δ, whichever
+    is more.
+    """
+    loss = _part(price.loss, terms.loss_cap)
+    return max(loss, _part(price.delta, terms.delta_cap))
+
+
+def _part(spent: int, cap: int) -> Fraction:
+    if not spent:
+        return Fraction(0)
+    return Fraction(spent, cap) if cap else Fraction(2)
+
+
+def cheapest(run: Guarantee, terms: Terms, *, coarse: bool = False) -> Guarantee:
+    """The run as the account is charged for it least.
+
+    Guarantee: what is returned holds for the run: itself with its loss at the
+    account's order; cut off at a loss that is rarely exceeded, as `Declared`; or its
+    plain (ε, δ′). All of δ′ is within the account's reserved δ.
+    Why: docs/proofs/training.md.
+    Assumes: all steps of the run were fixed before the first.
+    """
+    if terms.accounting is Accounting.PURE:
+        raise ArgumentError(
+            "budget",
+            "has no δ, and noise of training needs one; open an account with a δ",
+        )
+    options = [*_cut(run, terms, coarse), *_plain(run, terms)]
+    priced = [(_share(one, terms), place) for place, one in enumerate(options)]
+    part, place = min(priced, default=(math.inf, 0))
+    return options[place] if part < _share(run, terms) else run
+
+
+def _share(guarantee: Guarantee, terms: Terms) -> float:
+    try:
+        return float(share_taken(terms.cost(guarantee), terms))
+    except ArgumentError:
+        return math.inf
+
+
+def _cut(run: Guarantee, terms: Terms, coarse: bool) -> list[Guarantee]:
+    from dither.privacy.truncated import truncation  # and numpy with it
+
+    if terms.accounting is not Accounting.RENYI or not terms.loss_cap:
+        return []
+    reserved = terms.delta_cap / ATTO
+    try:
+        cuts = truncation(run, terms.order, reserved * 1e-3, coarse=coarse)
+    except ArgumentError:
+        return []
+    found = cuts.cheapest(terms.loss_cap / NANO, reserved)
+    return [] if found is None else [found]
+
+
+def _plain(run: Guarantee, terms: Terms) -> list[Guarantee]:
+    """(ε, δ′) at several δ′: the only way of Gaussian accounting for sampled steps."""
+    if terms.accounting is not Accounting.GDP:
+        return []
+    return [run.approx(terms.delta_cap / ATTO / 2**halved) for halved in range(HALVES)]
+
+
+def noise_for_share(run: Run, terms: Terms, share: Fraction) -> Run:
+    """The run with the smallest noise, within a thousandth, that takes no more than a
+    share of the account; its stages are taken as factors of the noise.
+
+    Says the smallest share there is where even the most noise takes more.
+    """
+
+    def taken(noise: float, coarse: bool) -> float:
+        guarantee = run.times(noise).guarantee
+        return _share(cheapest(guarantee, terms, coarse=coarse), terms)
+
+    found = smallest(taken, float(share), _guess(run, terms, share))
+    if found is None:
+        least = taken(MOST_NOISE, False)
+        raise ArgumentError(
+            "share",
+            f"{float(share):g} of this account is not enough for {run.steps:,} such "
+            f"steps; the smallest is {least:.3g}: ask for that or more, or for fewer "
+            "steps",
+        )
+    return run.times(found)
+
+
+def _guess(run: Run, terms: Terms, share: Fraction) -> float:
+    """About the noise that takes a share, in closed form."""
+    total = terms.total
+    wanted = ApproxDP(
+        float(share) * total.epsilon, float(share) * total.delta / 2, unit=run.unit
+    )
+    try:
+        return calibrate(
+            lambda noise: run.times(noise).guarantee,
+            wanted,
+            LEAST_NOISE,
+            MOST_NOISE,
+            tolerance=0.05,
+            tight=False,
+        )
+    except ArgumentError:
+        return 1.0

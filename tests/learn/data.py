@@ -1,0 +1,44 @@
+"""Small made-up records for tests of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+torch.set_num_threads(1)
+
+UNITS = 200
+
+
+def records(count: int = UNITS, seed: int = 1) -> tuple[Tensor, Tensor]:
+    """Four numbers and one of three classes that a line divides."""
+    made = np.random.default_rng(seed)  # allowed: made-up data
+    inputs = made.normal(size=(count, 4)).astype(np.float32)
+    scores = inputs @ np.array([[1, -1, 0], [0, 1, -1], [1, 0, 1], [-1, 1, 0]])
+    return torch.from_numpy(inputs), torch.from_numpy(scores.argmax(1))
+
+
+def model() -> nn.Sequential:
+    torch.manual_seed(3)  # allowed: starting weights are public
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def run(**more: Any) -> dict[str, Any]:
+    """Arguments of a short run that states its noise."""
+    plain: dict[str, Any] = {
+        "loss": functional.cross_entropy,
+        "epochs": 2,
+        "batch": 50,
+        "lr": 0.5,
+        "noise": 1.0,
+    }
+    return plain | more
+
+
+def owned(**more: Any) -> dict[str, Any]:
+    """The same where each row is a unit."""
+    return run(owner="row", units=UNITS) | more

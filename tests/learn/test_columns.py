@@ -1,0 +1,86 @@
+"""Each value of a column is read by itself, by what is public about the column."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dither import ArgumentError
+from dither.dataset import ColumnFacts, Kind
+from dither.learn.columns import Columns, column_of
+from dither.learn.rows import Tensors
+
+ODD: list[Any] = [None, float("nan"), float("inf"), "no number", 10**400, object()]
+
+
+def facts(**declared: Any) -> ColumnFacts:
+    return ColumnFacts("one", kind=Kind.REALS, **declared)
+
+
+def read(*columns: Any, declared: list[ColumnFacts]) -> Tensors:
+    return Columns.declared(declared).rows(columns)
+
+
+AGE, WARD = facts(bounds=(0, 50)), facts(keys=("a", "b", 3))
+
+
+def test_declared_columns_go_to_public_numbers() -> None:
+    rows = read(
+        [0, 25, 99, -4], ["a", "b", 3, "?"], ["b"] * 4, declared=[AGE, WARD, WARD]
+    )
+    assert rows.inputs.tolist() == [
+        [0, 1, 0, 0],
+        [0.5, 0, 1, 0],
+        [1, 0, 0, 1],
+        [0, 0, 0, 0],
+    ]
+    assert rows.targets.tolist() == [1] * 4
+    assert rows.there.all()
+
+
+def test_labels_that_are_no_class_do_not_count() -> None:
+    rows = read([1.0] * 4, ["a", "z", None, 3.0], declared=[AGE, WARD])
+    assert rows.there.tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_one_odd_value_changes_no_other(odd: Any) -> None:
+    plain = read([1, 2, 3], ["a", "b", 3], declared=[AGE, WARD])
+    mixed = read([1, odd, 3], ["a", odd, 3], declared=[AGE, WARD])
+    assert mixed.inputs[[0, 2]].tolist() == plain.inputs[[0, 2]].tolist()
+    assert mixed.targets[[0, 2]].tolist() == plain.targets[[0, 2]].tolist()
+    assert mixed.there.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        np.array([1.5, np.nan, 3.0]),
+        np.ma.MaskedArray([1.5, 2.0, 3.0], [False, True, False]),
+        pd.Series([1.5, None, 3.0]),
+        pd.Series([1.5, None, 3.0], dtype="Float64"),
+        pl.Series([1.5, None, 3.0]),
+        ["1.5", "x", Decimal(3)],
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_columns_of_all_kinds(made: Any) -> None:
+    rows = read(made, ["a"] * 3, declared=[facts(bounds=(0, 10)), WARD])
+    assert rows.inputs[[0, 2], 0].tolist() == pytest.approx([0.15, 0.3])
+    assert rows.there.tolist() == [True, False, True]
+
+
+def test_columns_without_public_facts_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="bounds or keys"):
+        Columns.declared([facts(), WARD])
+    with pytest.raises(ArgumentError, match="different labels"):
+        column_of("target", [1], [1, "1"], True)
+    with pytest.raises(ArgumentError, match="classes"):
+        column_of("target", np.array([1]), None, True)
+    with pytest.raises(ArgumentError, match=r"dither\.open"):
+        column_of("inputs", np.array(["a"]), None)
