@@ -41,6 +41,8 @@ def forward(
     """The attention of [places, rows, width] and, if asked for, its weights."""
     if bias_k is not None or bias_v is not None or add_zero_attn:
         raise Untraceable("attention with bias_k, bias_v or add_zero_attn")
+    if words.get("static_k") is not None or words.get("static_v") is not None:
+        raise Untraceable("attention with static keys or values")
     if query.ndim != 3:
         raise Untraceable("attention without an axis for rows")
     sides = _projected(query, key, value, width, in_weight, in_bias, words)
@@ -51,7 +53,8 @@ def forward(
     if need_weights:
         scores = split[0] @ split[1].transpose(2, 3) / math.sqrt(width // heads)
         weights = torch.softmax(scores if mask is None else scores + mask, dim=3)
-        seen = functional.dropout(weights, dropped) @ split[2]
+        weights = functional.dropout(weights, dropped)
+        seen = weights @ split[2]
     else:
         query, key, value = split
         seen = functional.scaled_dot_product_attention(
