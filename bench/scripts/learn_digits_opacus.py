@@ -63,7 +63,7 @@ def answer(
             if falling:
                 optimizer.param_groups[0]["lr"] = lr * (1 - done / steps)
             optimizer.zero_grad()
-            functional.cross_entropy(net(some), labels).backward()
+            functional.cross_entropy(net(some), labels).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             done += 1
     with torch.no_grad():

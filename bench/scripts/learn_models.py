@@ -35,7 +35,8 @@ class Block(nn.Module):
         scores = query @ key.transpose(2, 3) / (width // self.heads) ** 0.5
         seen = torch.softmax(scores, dim=3) @ value
         values = values + self.out(seen.transpose(1, 2).reshape(rows, places, width))
-        return values + self.down(torch.relu(self.up(self.second(values))))
+        found: Tensor = self.down(torch.relu(self.up(self.second(values))))
+        return values + found
 
 
 class Transformer(nn.Module):
@@ -50,7 +51,8 @@ class Transformer(nn.Module):
     def forward(self, lines: Tensor) -> Tensor:
         spots = torch.arange(lines.shape[1]).expand(len(lines), -1)
         values = self.words(lines) + self.places(spots.contiguous())
-        return self.out(self.blocks(values).mean(1))
+        found: Tensor = self.out(self.blocks(values).mean(1))
+        return found
 
 
 def _cnn() -> nn.Module:
@@ -108,7 +110,7 @@ def plain_step(model: nn.Module, inputs: Tensor, targets: Tensor) -> Callable[[]
 
     def step() -> None:
         optimizer.zero_grad()
-        loss(model(inputs), targets).backward()
+        loss(model(inputs), targets).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     return step

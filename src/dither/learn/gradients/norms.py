@@ -54,21 +54,27 @@ def measured(uses: Sequence[Use]) -> Measured:
 def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
     """Products of places cost places² × (height + width), gradients places × entries.
 
-    Gradients are then held only where they are smaller than what layers keep anyway. A
+    Gradients are then held only where they are about as large as what layers keep. A
     lookup's left sides are compared and not multiplied, so its height costs nothing.
     """
     if len({use.kernel for use in uses}) > 1:
         return False
     height, width = uses[0].height, uses[0].right.shape[2]
     lengths = max(use.left_length for use in uses) + width
-    return cheaper(sum(use.places for use in uses), lengths, height * width)
+    places = sum(use.places for use in uses)
+    return cheaper(places, lengths, height * width, uses[0].right)
 
 
-def cheaper(places: int, lengths: int, entries: int) -> bool:
-    """Whether products of places cost less than gradients of this many entries."""
+def cheaper(places: int, lengths: int, entries: int, like: Tensor) -> bool:
+    """Whether products of places cost less than gradients of this many entries.
+
+    Gradients that are held make the product of the sum unnecessary. So they may be twice
+    as large where memory is not scarce: not on a GPU.
+    """
     if places == 1:
         return True
-    return entries > SMALL and places * lengths <= entries
+    spare = 1 if like.is_cuda else 2
+    return entries > SMALL and spare * places * lengths <= entries
 
 
 def _direct(gradients: Tensor) -> Tensor:
