@@ -12,7 +12,7 @@ from torch import Tensor
 from dither.learn.gradients.products import LENGTH, rounding
 from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, squares_of
 
-__all__ = ["Measured", "cheaper", "measured"]
+__all__ = ["Measured", "cheaper", "ghost_is_cheaper", "measured"]
 
 LOST = 2.0**-62
 """Numbers below half of it have squares that are no usual float32."""

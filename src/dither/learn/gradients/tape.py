@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from dither.learn.gradients.norms import ghost_is_cheaper
 from dither.learn.gradients.taps import Seen
 from dither.learn.gradients.untraceable import Untraceable
-from dither.learn.gradients.uses import Use
+from dither.learn.gradients.uses import Factored, Use, Whole
 
 __all__ = ["LEADING", "SECOND", "SHARED", "UNSEEN", "Tape"]
 
@@ -110,9 +111,17 @@ class Tape(TorchFunctionMode):
         return self.arranged(flat, LEADING).sum(1, dtype=_kept(values))
 
     def note(self, parameter: Any, use: Callable[[], Use]) -> None:
-        """Remember how a trained parameter was used; others are passed over."""
-        if self.watched(parameter):
-            self.uses.setdefault(self.names[id(parameter)], []).append(use())
+        """Remember how a trained parameter was used; others are passed over.
+
+        A gradient that will be held is made at once, so that what it is made of can go
+        before earlier layers need memory.
+        """
+        if not self.watched(parameter):
+            return
+        found = use()
+        if isinstance(found, Factored) and not ghost_is_cheaper([found]):
+            found = Whole(found.whole())
+        self.uses.setdefault(self.names[id(parameter)], []).append(found)
 
 
 def _flat(values: Any) -> Iterable[Any]:
