@@ -24,6 +24,7 @@ PARTS = (
     ("growth", "spark"),
     ("science_synth", "peers"),
     ("conformance", "neighbours"),
+    ("learn", "accuracy"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)

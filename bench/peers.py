@@ -79,6 +79,7 @@ PEERS = {
             ("mbi==1.1.0", "jax<0.7", "jaxlib<0.7", "pandas", "matplotlib"),
             "mbi",
         ),
+        Peer("opacus", ("torch==2.13.0", "opacus==1.6.0", "scikit-learn"), "opacus"),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
         Peer(

@@ -41,6 +41,8 @@ def forward(
     """The attention of [places, rows, width] and, if asked for, its weights."""
     if bias_k is not None or bias_v is not None or add_zero_attn:
         raise Untraceable("attention with bias_k, bias_v or add_zero_attn")
+    if words.get("static_k") is not None or words.get("static_v") is not None:
+        raise Untraceable("attention with static keys or values")
     if query.ndim != 3:
         raise Untraceable("attention without an axis for rows")
     sides = _projected(query, key, value, width, in_weight, in_bias, words)
@@ -51,7 +53,8 @@ def forward(
     if need_weights:
         scores = split[0] @ split[1].transpose(2, 3) / math.sqrt(width // heads)
         weights = torch.softmax(scores if mask is None else scores + mask, dim=3)
-        seen = functional.dropout(weights, dropped) @ split[2]
+        weights = functional.dropout(weights, dropped)
+        seen = weights @ split[2]
     else:
         query, key, value = split
         seen = functional.scaled_dot_product_attention(
@@ -80,7 +83,9 @@ def _projected(
         apart = [functional.linear(one, words[name]) for one, name in given]
         if bias is None:
             return apart
-        raise Untraceable("attention with widths of its own and a bias")
+        # A part of a parameter has a copy for each row; rows are the second axis here,
+        # so they meet.
+        return [one + bias[i * width : (i + 1) * width] for i, one in enumerate(apart)]
     assert weight is not None
     if query is key and key is value:
         return list(torch.split(functional.linear(query, weight, bias), width, dim=2))

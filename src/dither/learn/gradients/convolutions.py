@@ -78,7 +78,7 @@ def _dense(
     patches = _channels_last(inputs, shape[2:], tuple(gradient.shape[2:]), how)
     height, width, places = shape[0], shape[1:].numel(), patches.shape[1]
     kernel = (shape[2:].numel(), shape[1])
-    if cheaper(places * tape.rows, height + width, height * width):
+    if cheaper(places * tape.rows, height + width, height * width, inputs):
         left = gradient.flatten(2).transpose(1, 2)
         left, right = (tape.arranged(one, LEADING) for one in (left, patches))
         return Outer(left, right, kernel)

@@ -21,17 +21,17 @@ from dither.learn.gaussian import gaussians
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
 from dither.learn.gradients.oracle import Ghost, Inputs, called, size_of, trained
-from dither.learn.gradients.tape import LEADING, SECOND, SHARED, Tape
+from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Tape
 from dither.learn.gradients.untraceable import Untraceable
 
 __all__ = ["layouts_of"]
 
 Seen = Mapping[int, list[Tensor]]
 LAYOUTS = (LEADING, SECOND, SHARED)
-TRIALS = 6
+TRIALS = 12
 NEAR = 1e-3
-SIZES = (1.0, 1e3)
-"""How many times larger rows are compared with single ones."""
+LARGE = 1e3
+"""How many times larger rows are tried as well."""
 
 
 def layouts_of(
@@ -58,9 +58,9 @@ def _layouts(
     moved = copy.deepcopy(model)
     found: dict[int, str] = {}
     shown: dict[int, Tensor] = {}
-    for _ in range(TRIALS):
-        _move(moved, model)
-        seen = _gradients(moved, loss, inputs, targets, found)
+    for trial in range(TRIALS):
+        _move(moved, model, 0.5 + 0.2 * trial)
+        seen, calls = _gradients(moved, loss, inputs, targets, found)
         new = {
             call: _layout(one, found.get(call))
             for call, one in seen.items()
@@ -78,25 +78,35 @@ def _layouts(
             break
     else:
         raise Untraceable("a layer that no gradient reaches")
-    for size in SIZES:
-        rows = tree_map(lambda one, by=size: _times(one, by), inputs)
-        _confirm(moved.eval(), loss, rows, targets, found, odd=size != 1)
+    found = {call: found.get(call, UNSEEN) for call in range(calls)}
+    _confirm(moved.eval(), loss, inputs, targets, found)
+    larger = tree_map(_larger, inputs)
+    _check_larger(_gradients(moved, loss, larger, targets, found)[0], found)
     return found
 
 
-def _times(rows: Tensor, size: float) -> Tensor:
-    return rows * size if rows.is_floating_point() else rows
+def _larger(rows: Tensor) -> Tensor:
+    return rows * LARGE if rows.is_floating_point() else rows
 
 
-def _move(moved: nn.Module, model: nn.Module) -> None:
-    """Set the parameters beside the model's own."""
+def _check_larger(seen: Seen, layouts: Mapping[int, str]) -> None:
+    """That large rows are apart too, where their gradients are numbers."""
+    for call, gradients in seen.items():
+        layout = layouts.get(call, UNSEEN)
+        usual = all(bool(torch.isfinite(one).all()) for one in gradients)
+        if usual and layout != UNSEEN and not _fits(gradients, layout, layout):
+            raise Untraceable("a layer that sees large rows in another way")
+
+
+def _move(moved: nn.Module, model: nn.Module, far: float) -> None:
+    """Set the parameters beside the model's own, so many times their size away."""
     pairs = zip(moved.parameters(), model.parameters(), strict=True)
     with torch.no_grad():
         for one, other in pairs:
             if one.is_floating_point():
-                spread = other.float().std(correction=0) + 0.05
+                spread = other.float().square().mean().sqrt() + 0.05
                 noise = gaussians(one.numel()).view(one.shape).to(one.device)
-                one.copy_(other + (0.5 * spread * noise).to(one.dtype))
+                one.copy_(other + (far * spread * noise).to(one.dtype))
 
 
 def _gradients(
@@ -105,8 +115,10 @@ def _gradients(
     inputs: Inputs,
     targets: Tensor,
     layouts: Mapping[int, str],
-) -> Seen:
-    """For each tapped call, the gradient of its output for each row's loss."""
+) -> tuple[Seen, int]:
+    """For each tapped call that gradients reach, that of its output for each row's
+    loss; and how many calls there are.
+    """
     names = {id(one): name for name, one in trained(model).items()}
     count = size_of(inputs)
     seen: dict[int, list[Tensor | None]] = {}
@@ -123,7 +135,7 @@ def _gradients(
         torch.autograd.grad(
             losses[row], tape.anchor, allow_unused=True, retain_graph=True
         )
-    return {call: _filled(one) for call, one in seen.items()}
+    return {call: _filled(one) for call, one in seen.items()}, tape.calls
 
 
 def _filled(seen: list[Tensor | None]) -> list[Tensor]:
@@ -173,11 +185,8 @@ def _confirm(
     inputs: Inputs,
     targets: Tensor,
     layouts: Mapping[int, str],
-    odd: bool = False,
 ) -> None:
-    """That norms and sums are those of single rows; where rows are `odd`, sums may be
-    infinite, and such units count for nothing.
-    """
+    """That norms and sums are those of single rows."""
     count, parameters = size_of(inputs), trained(model)
     near = _near(parameters.values())
     there = torch.ones(count, device=targets.device)
@@ -189,17 +198,15 @@ def _confirm(
     rest = {name: one.detach().clone() for name, one in total.items()}
     for row in range(count):
         each = _row_gradients(model, loss, inputs, targets, row)
+        # Gradients that vanish but for rounding are compared with the whole.
+        slack = near * _length(each.values())
         for name, one in each.items():
-            if name not in found and bool((one != 0).any()):
+            norm = math.sqrt(found[name].squares[row]) if name in found else 0.0
+            if not norm >= _length([one]) - slack:
                 raise Untraceable(f"a use of {name} that is not seen")
             if name in found:
                 rest[name] -= one
-                square = float(one.double().square().sum())
-                if float(found[name].squares[row]) < square * (1 - near):
-                    raise Untraceable(f"a norm of {name} that is not its own")
     apart = _length(rest.values())
-    if odd and not math.isfinite(_length(total.values())):
-        return
     if not apart <= near * _length(total.values()) + 1e-6:
         raise Untraceable("gradients that are not those of single rows")
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from dither.learn.gradients.products import LENGTH, rounding
 from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, squares_of
 
-__all__ = ["Measured", "cheaper", "measured"]
+__all__ = ["Measured", "cheaper", "ghost_is_cheaper", "measured"]
 
 LOST = 2.0**-62
 """Numbers below half of it have squares that are no usual float32."""
@@ -54,21 +54,27 @@ def measured(uses: Sequence[Use]) -> Measured:
 def ghost_is_cheaper(uses: Sequence[Factored]) -> bool:
     """Products of places cost places² × (height + width), gradients places × entries.
 
-    Gradients are then held only where they are smaller than what layers keep anyway. A
+    Gradients are then held only where they are about as large as what layers keep. A
     lookup's left sides are compared and not multiplied, so its height costs nothing.
     """
     if len({use.kernel for use in uses}) > 1:
         return False
     height, width = uses[0].height, uses[0].right.shape[2]
     lengths = max(use.left_length for use in uses) + width
-    return cheaper(sum(use.places for use in uses), lengths, height * width)
+    places = sum(use.places for use in uses)
+    return cheaper(places, lengths, height * width, uses[0].right)
 
 
-def cheaper(places: int, lengths: int, entries: int) -> bool:
-    """Whether products of places cost less than gradients of this many entries."""
+def cheaper(places: int, lengths: int, entries: int, like: Tensor) -> bool:
+    """Whether products of places cost less than gradients of this many entries.
+
+    Gradients that are held make the product of the sum unnecessary. So they may be twice
+    as large where memory is not scarce: not on a GPU.
+    """
     if places == 1:
         return True
-    return entries > SMALL and places * lengths <= entries
+    spare = 1 if like.is_cuda else 2
+    return entries > SMALL and spare * places * lengths <= entries
 
 
 def _direct(gradients: Tensor) -> Tensor:
@@ -94,10 +100,14 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
 
 
 def _single(use: Factored) -> Tensor:
-    """One place: nothing is added up, so nothing cancels."""
-    left, right = use.left_norms, use.right_norms
-    share = 1 + (BLOCK + 8) * rounding(use.right)
-    return ((left * right)[:, 0] * share + _lost(left, right, use)).square()
+    """One place: nothing is added up, so nothing cancels. What small numbers lose (see
+    `_lost`) is bounded by (a + b)² ≤ (1 + 2^-20) a² + (1 + 2^20) b².
+    """
+    left, right = use.sides
+    share = 1 + (2 * BLOCK + 32) * rounding(use.right)
+    lost = LOST**2 * 2.0**22
+    first = (left * share).add_(lost * use.left_length)
+    return first.mul_(right + lost * use.right.shape[2])
 
 
 def _lost(left: Tensor, right: Tensor, use: Factored) -> Tensor:

@@ -40,6 +40,13 @@ def called(model: Callable[..., Any], inputs: Inputs) -> Any:
     return model(**inputs) if isinstance(inputs, dict) else model(inputs)
 
 
+def as_given(values: Tensor) -> torch.autocast:
+    """Products in the type of their factors: what autocast is for is the way forward,
+    and it would round norms and sums.
+    """
+    return torch.autocast(values.device.type, enabled=False)
+
+
 def size_of(inputs: Inputs) -> int:
     """How many rows there are."""
     return int(tree_leaves(inputs)[0].shape[0])
@@ -71,14 +78,15 @@ class Oracle(ABC):
         """
         found = _finite(self.measured(inputs, targets, there, rows))
         each = weights({name: one.squares for name, one in found.items()})
-        return {
-            name: (
-                found[name].total(each[name]).view_as(parameter)
-                if name in found
-                else torch.zeros_like(parameter)
-            )
-            for name, parameter in trained(self.model).items()
-        }
+        with as_given(targets):
+            return {
+                name: (
+                    found[name].total(each[name]).view_as(parameter)
+                    if name in found
+                    else torch.zeros_like(parameter)
+                )
+                for name, parameter in trained(self.model).items()
+            }
 
 
 def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
@@ -115,5 +123,6 @@ class Ghost(Oracle):
             outputs = called(self.model, inputs)
         losses = row_losses(self.loss, outputs, targets)
         total = torch.where(there, losses, 0.0).sum()
-        torch.autograd.grad(total, tape.anchor, allow_unused=True)
-        return {name: measured(uses) for name, uses in tape.uses.items()}
+        with as_given(targets):
+            torch.autograd.grad(total, tape.anchor, allow_unused=True)
+            return {name: measured(uses) for name, uses in tape.uses.items()}

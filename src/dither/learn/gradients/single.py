@@ -91,6 +91,6 @@ def _held(gradients: Tensor, there: Tensor, units: int) -> Whole:
     """The sum over a unit's rows; rows that only fill up count for nothing, even if
     their gradient is not a number.
     """
-    flat = full(gradients.flatten(1))
+    flat = full(gradients.reshape(len(gradients), -1))
     kept = flat.masked_fill(~there.bool()[:, None], 0.0)
     return Whole(kept.reshape(units, -1, flat.shape[1]).sum(1))

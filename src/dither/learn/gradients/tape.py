@@ -15,15 +15,17 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from dither.learn.gradients.norms import ghost_is_cheaper
 from dither.learn.gradients.taps import Seen
 from dither.learn.gradients.untraceable import Untraceable
-from dither.learn.gradients.uses import Use
+from dither.learn.gradients.uses import Factored, Use, Whole
 
-__all__ = ["LEADING", "SECOND", "SHARED", "Tape"]
+__all__ = ["LEADING", "SECOND", "SHARED", "UNSEEN", "Tape"]
 
-LEADING, SECOND, SHARED = "leading", "second", "shared"
+LEADING, SECOND, SHARED, UNSEEN = "leading", "second", "shared", "unseen"
 """Where rows are in what a layer sees: along its first axis (maybe with places inside
-it), along its second, or nowhere, because all rows look up the same."""
+it), along its second, or nowhere, because all rows look up the same. No gradient comes
+back to a layer that is unseen."""
 
 
 Known = Callable[..., Any]
@@ -85,6 +87,8 @@ class Tape(TorchFunctionMode):
             return layout, lambda _, gradient: watcher(number, gradient)
         if self.layouts and number not in self.layouts:
             raise Untraceable("a model that now takes another way")
+        if layout == UNSEEN:
+            return LEADING, _refused
         return layout, partial(seen, layout)
 
     def arranged(self, values: Tensor, layout: str, axes: int = 1) -> Tensor:
@@ -103,14 +107,23 @@ class Tape(TorchFunctionMode):
         """[rows, …] becomes [units, entries], without rows that are absent."""
         if len(values) != self.count:
             raise Untraceable("rows that are folded into others")
+        flat = values.reshape(self.count, -1)
         if self.rows == 1:
-            return values.flatten(1).to(_kept(values))
-        return self.arranged(values.flatten(1), LEADING).sum(1, dtype=_kept(values))
+            return flat.to(_kept(values))
+        return self.arranged(flat, LEADING).sum(1, dtype=_kept(values))
 
     def note(self, parameter: Any, use: Callable[[], Use]) -> None:
-        """Remember how a trained parameter was used; others are passed over."""
-        if self.watched(parameter):
-            self.uses.setdefault(self.names[id(parameter)], []).append(use())
+        """Remember how a trained parameter was used; others are passed over.
+
+        A gradient that will be held is made at once, so that what it is made of can go
+        before earlier layers need memory.
+        """
+        if not self.watched(parameter):
+            return
+        found = use()
+        if isinstance(found, Factored) and not ghost_is_cheaper([found]):
+            found = Whole(found.whole())
+        self.uses.setdefault(self.names[id(parameter)], []).append(found)
 
 
 def _flat(values: Any) -> Iterable[Any]:
@@ -119,6 +132,10 @@ def _flat(values: Any) -> Iterable[Any]:
             yield from _flat(one)
     else:
         yield values
+
+
+def _refused(*_: Tensor) -> None:
+    raise Untraceable("a layer that gradients now reach")
 
 
 def _kept(values: Tensor) -> torch.dtype:

@@ -81,6 +81,12 @@ class Factored(Use):
     def left_norms(self) -> Tensor:
         """[units, places]"""
 
+    @property
+    def sides(self) -> tuple[Tensor, Tensor]:
+        """Squared lengths of both sides at the only place."""
+        left = self.left_norms[:, 0].square()
+        return left, squares_of(full(self.right[:, 0]))
+
     @abstractmethod
     def lefts_with(self, other: Factored) -> Tensor:
         """Products of left sides: [units, my places, other's places]"""
@@ -121,6 +127,11 @@ class Outer(Factored):
     @property
     def left_norms(self) -> Tensor:
         return norms(self.left)
+
+    @property
+    def sides(self) -> tuple[Tensor, Tensor]:
+        left, right = (squares_of(full(one[:, 0])) for one in (self.left, self.right))
+        return left, right
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Outer):
