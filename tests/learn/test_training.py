@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -327,6 +329,17 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again.history.epochs == found.history.epochs
     with pytest.raises(ArgumentError, match="layers"):
         ModelRelease.load(tmp_path / "model.pt", nn.Linear(4, 3))
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
+def test_releases_are_copied_without_their_account(copied: Any) -> None:
+    found = train(model(), records(), **owned(budget=Budget(20.0, 1e-6)))
+    again = copied(found)
+    assert again.history.epsilons == found.history.epsilons
+    assert again.receipt == found.receipt
+    assert same(again.value, found.value)
 
 
 def test_plot_of_public_accuracy() -> None:

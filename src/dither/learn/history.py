@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,16 @@ class History:
 
     epochs: tuple[Epoch, ...]
     cost: Callable[[int], float] = field(repr=False)
+
+    @classmethod
+    def told(cls, epochs: tuple[Epoch, ...], epsilons: Sequence[float]) -> History:
+        """A history whose costs are known."""
+        pairs = zip(epochs, epsilons, strict=True)
+        return cls(epochs, {one.step: cost for one, cost in pairs}.__getitem__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy knows what was spent, and not the account."""
+        return History.told, (self.epochs, self.epsilons)
 
     def __len__(self) -> int:
         return len(self.epochs)

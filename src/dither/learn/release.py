@@ -95,16 +95,14 @@ class ModelRelease(Release):
             _refuse("model", "has other layers than the one that was saved")
         if digest_of(value) != held["digest"]:
             _refuse("path", "holds other weights than were released; get a good copy")
-        costs = held["epsilons"]
         epochs = tuple(Epoch(**one) for one in held["history"])
-        steps = {one.step: cost for one, cost in zip(epochs, costs, strict=True)}
         guarantee, receipt = _promise(held)
         return cls(
             what="model",
             value=value,
             sources=(Source(guarantee, receipt),),
             notes=tuple(held["notes"]),
-            history=History(epochs, steps.__getitem__),
+            history=History.told(epochs, held["epsilons"]),
             delta=held["delta"],
             digest=held["digest"],
         )
