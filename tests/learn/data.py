@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.data import Dataset
 
 torch.set_num_threads(1)
 
@@ -42,3 +43,23 @@ def run(**more: Any) -> dict[str, Any]:
 def owned(**more: Any) -> dict[str, Any]:
     """The same where each row is a unit."""
     return run(owner="row", units=UNITS) | more
+
+
+class Pairs(Dataset[tuple[Tensor, Tensor]]):
+    """A map-style dataset that counts how often it is read."""
+
+    def __init__(self, count: int = UNITS, odd: bool = False) -> None:
+        self.inputs, self.targets = records(count)
+        self.odd, self.read = odd, 0
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+        self.read += 1
+        if self.odd and place == 7:
+            raise OSError("a broken file")
+        return self.inputs[place], self.targets[place]
+
+
+EXAMPLE = (torch.zeros(4), torch.tensor(0))

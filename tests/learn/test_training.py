@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim.lr_scheduler import CosineAnnealingLR, ReduceLROnPlateau
-from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch.optim.lr_scheduler import CosineAnnealingLR
 
 import dither
 from dither import ArgumentError, Budget, Unit
@@ -35,27 +32,7 @@ from dither.learn.gradients.single import Single
 from dither.learn.preparing import prepared
 from dither.learn.settings import Settings
 from dither.privacy import Composed, GaussianDP, PoissonSampled
-from tests.learn.data import UNITS, model, owned, records, run
-
-
-class Pairs(Dataset[tuple[Tensor, Tensor]]):
-    """A map-style dataset that counts how often it is read."""
-
-    def __init__(self, count: int = UNITS, odd: bool = False) -> None:
-        self.inputs, self.targets = records(count)
-        self.odd, self.read = odd, 0
-
-    def __len__(self) -> int:
-        return len(self.targets)
-
-    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
-        self.read += 1
-        if self.odd and place == 7:
-            raise OSError("a broken file")
-        return self.inputs[place], self.targets[place]
-
-
-EXAMPLE = (torch.zeros(4), torch.tensor(0))
+from tests.learn.data import EXAMPLE, Pairs, model, owned, records
 
 
 def same(one: nn.Module, two: nn.Module) -> bool:
@@ -134,110 +111,6 @@ def test_an_account_about_replaced_units_gains_nothing_from_sampling() -> None:
     plain = GaussianDP(2 / 2.0 * 8**0.5).epsilon_at(1e-6)
     assert found.guarantee.epsilon_at(1e-6) == pytest.approx(plain, rel=1e-3)
     assert found.guarantee.unit.relation == "replace"
-
-
-FRAME = dict(zip("abcd", records()[0].numpy().T, strict=True))
-
-
-@pytest.mark.parametrize("made", [dict, pd.DataFrame, pl.DataFrame])
-def test_frames(made: Any) -> None:
-    labels = np.array(["x", "y", "z"])[records()[1].numpy()]
-    frame = made(FRAME | {"label": labels, "who": np.arange(UNITS) // 2})
-    found = train(
-        model(),
-        frame,
-        **run(inputs=list("abcd"), target="label", classes=["x", "y", "z"]),
-        owner="who",
-        units=UNITS // 2,
-        rows=2,
-    )
-    assert found.guarantee.unit == Unit("who")
-
-
-@pytest.mark.parametrize("data", [Pairs(), Pairs(odd=True), Pairs(1), Pairs(0)])
-def test_datasets_of_pytorch(data: Any) -> None:
-    assert len(train(model(), data, **owned(example=EXAMPLE)).history) == 2
-    assert len(train(model(), TensorDataset(*records()), **owned()).history) == 2
-
-
-class Listed(Dataset[Any]):
-    def __init__(self, rows: list[Any]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, place: int) -> Any:
-        return self.rows[place]
-
-
-@pytest.mark.parametrize("first", [(torch.zeros(3), 0), (torch.zeros(4), 0.5), None])
-def test_an_odd_first_row_changes_no_other(first: Any) -> None:
-    pairs = zip(records()[0], records()[1].tolist(), strict=True)
-    data = Listed([first, *pairs])
-    ready = prepared(model(), data, Settings(**owned(example=(torch.zeros(4), 0))))
-    rows = ready.source.read(None)[0]
-    there = rows.take(np.arange(len(data), dtype=np.intp)).there
-    assert there.tolist() == [False, *[True] * UNITS]
-
-
-@pytest.mark.parametrize("example", [None, 3, (torch.zeros(4),), "row"])
-def test_a_dataset_needs_an_example_and_is_not_read(example: Any) -> None:
-    data = Pairs()
-    with pytest.raises(ArgumentError, match="example"):
-        preview(model(), data, **owned(example=example))
-    preview(model(), data, **owned(example=EXAMPLE))
-    assert data.read == 0
-
-
-def odd(kind: str) -> tuple[Tensor, Tensor]:
-    inputs, targets = records()
-    if kind == "labels":
-        targets[:50], targets[50:60] = 7, -3
-    if kind == "numbers":
-        inputs[:50], inputs[50:60] = float("nan"), float("inf")
-    if kind == "huge":
-        inputs[:50] = 1e38
-    if kind == "short":
-        targets = targets[:10]
-    if kind == "empty":
-        inputs, targets = inputs[:0], targets[:0]
-    return inputs, targets
-
-
-@pytest.mark.parametrize("kind", ["labels", "numbers", "huge", "short", "empty"])
-def test_odd_records_are_data(kind: str) -> None:
-    budget = Budget(20.0, 1e-6)
-    found = train(model(), odd(kind), **owned(budget=budget))
-    assert all(bool(torch.isfinite(one).all()) for one in found.value.parameters())
-    assert found.receipt is not None
-
-
-class Broken(nn.Module):
-    """Fails where a row has a large number: a model of somebody's own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.line = nn.Linear(4, 3)
-        self.lookup = nn.Parameter(torch.ones(3))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        place = (inputs[:, 0].abs() // 10).long()
-        return self.line(inputs) * self.lookup[place][:, None]
-
-
-def test_a_record_that_breaks_the_model_counts_for_nothing() -> None:
-    inputs, targets = records()
-    inputs[3] = 1000.0
-    found = train(Broken(), (inputs, targets), **owned(batch=200, units=200))
-    assert len(found.history) == 2
-
-
-def test_words_beyond_the_vocabulary_are_data() -> None:
-    words = torch.arange(UNITS * 5).view(UNITS, 5) % 40 - 5
-    reader = nn.Sequential(nn.Embedding(20, 6), nn.Flatten(), nn.Linear(30, 3))
-    found = train(reader, (words, records()[1]), **owned())
-    assert len(found.history) == 2
 
 
 def test_callbacks_see_public_numbers_and_may_stop() -> None:
@@ -388,169 +261,6 @@ def test_one_account_for_sql_and_training(tmp_path: Path) -> None:
     assert found.receipt.account == visits.account.name
     with pytest.raises(dither.BudgetExceeded):
         train(small, visits, **asked | {"noise": 0.2})
-
-
-class Unclipped(Flat):
-    def __call__(self, squares: Any) -> Any:
-        return {name: torch.ones_like(one) for name, one in squares.items()}
-
-
-CLIPPED = Unclipped(1e-6)
-
-REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
-    (
-        "BatchNorm1d",
-        nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 3)),
-        {},
-    ),
-    ("nothing to train", nn.ReLU(), {}),
-    ("sparse", nn.Sequential(nn.Linear(4, 3), nn.Embedding(3, 2, sparse=True)), {}),
-    ("must be a torch.nn.Module", "model", {}),
-    ("owner", model(), {"owner": None}),
-    ("units", model(), {"units": None}),
-    ("1/units", model(), {"delta": 0.01}),
-    ("smallest", model(), {"noise": None, "epsilon": 1e-4, "delta": 1e-6}),
-    ("one way", model(), {"epsilon": 1.0}),
-    ("rho", model(), {"rho": 1.0}),
-    ("GPU", model(), {"device": "cuda"}),
-    ("device", model(), {"device": "toaster"}),
-    ("ReduceLROnPlateau", model(), {"scheduler": ReduceLROnPlateau}),
-    (
-        "ReduceLROnPlateau",
-        model(),
-        {"scheduler": lambda one: ReduceLROnPlateau(one, "max")},
-    ),
-    ("optimizer", model(), {"optimizer": torch.optim.LBFGS}),
-    ("optimizer", model(), {"optimizer": torch.optim.SGD([torch.ones(1)])}),
-    ("batch", model(), {"batch": 201}),
-    ("rows", model(), {"rows": 3}),
-    ("clip", model(), {"clip": PerLayer({"a": 1.0})}),
-    ("resume", model(), {"resume": "somewhere"}),
-    ("clip", model(), {"clip": CLIPPED}),
-    ("loss", model(), {"loss": None}),
-    (
-        "reduction",
-        model(),
-        {"loss": partial(functional.cross_entropy, reduction="none")},
-    ),
-    ("epoch", model(), {"epoch": 3}),
-    ("share", model(), {"noise": None, "share": 0.1}),
-]
-
-
-@pytest.mark.parametrize(("words", "made", "more"), REFUSED)
-def test_bad_questions_are_refused(words: str, made: Any, more: dict[str, Any]) -> None:
-    data = Pairs()
-    with pytest.raises(ArgumentError, match=words):
-        train(made, data, **owned(example=EXAMPLE, **more))
-    assert data.read == 0
-
-
-class Centred(nn.Module):
-    def forward(self, inputs: Tensor) -> Tensor:
-        return inputs - inputs.mean(0)
-
-
-class Shuffled(nn.Module):
-    """Mixes words of different rows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.words = nn.Embedding(20, 3)
-
-    def forward(self, words: Tensor) -> Tensor:
-        found: Tensor = self.words(words).mean(1)
-        return found + found.roll(1, 0)
-
-
-def test_rows_of_words_that_mix_are_refused() -> None:
-    words = torch.arange(UNITS * 4).view(UNITS, 4) % 20
-    with pytest.raises(ArgumentError, match="Shuffled"):
-        preview(Shuffled(), (words, records()[1]), **owned())
-
-
-class Remembering(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("seen", torch.zeros(4))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        self.seen += inputs.detach().mean(0)
-        return inputs
-
-
-MIXING: dict[str, Callable[[Tensor], Tensor]] = {
-    "by the largest": lambda x: x / torch.nan_to_num(x).abs().max().clamp(min=10),
-    "where one is large": lambda x: torch.where((x > 5).any(), 0 * x, x),
-    "if one is large": lambda x: x * 0 if bool((x > 5).any()) else x,
-    "if one is very large": lambda x: x / 255 if bool((x > 9e4).any()) else x,
-    "in large batches": lambda x: x + x.roll(1, 0) if len(x) > 3 else x,
-    "a little": lambda x: x + 1e-9 * x.mean(0),
-}
-
-
-class Mixed(nn.Module):
-    def __init__(self, way: str) -> None:
-        super().__init__()
-        self.way = way
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        return MIXING[self.way](inputs)
-
-
-@pytest.mark.parametrize("way", MIXING)
-def test_rows_that_mix_only_at_some_size_are_refused(way: str) -> None:
-    with pytest.raises(ArgumentError, match="mixes the rows"):
-        preview(nn.Sequential(Mixed(way), nn.Linear(4, 3)), records(), **owned())
-
-
-def contrastive(outputs: Tensor, targets: Tensor) -> Tensor:
-    return functional.cross_entropy(outputs - outputs.mean(0), targets)
-
-
-@pytest.mark.parametrize(
-    ("words", "made", "loss"),
-    [
-        (
-            "Centred",
-            nn.Sequential(Centred(), nn.Linear(4, 3)),
-            functional.cross_entropy,
-        ),
-        (
-            "buffer",
-            nn.Sequential(Remembering(), nn.Linear(4, 3)),
-            functional.cross_entropy,
-        ),
-        ("loss", nn.Linear(4, 3), contrastive),
-        (
-            "reduction",
-            nn.Linear(4, 3),
-            partial(functional.cross_entropy, weight=torch.tensor([1.0, 2.0, 3.0])),
-        ),
-        ("shape", nn.Linear(5, 3), functional.cross_entropy),
-    ],
-)
-def test_what_mixes_rows_is_refused_by_name(words: str, made: Any, loss: Any) -> None:
-    budget = Budget(20.0, 1e-6)
-    with pytest.raises(ArgumentError, match=words):
-        train(made, records(), **owned(loss=loss, budget=budget))
-    assert budget.affords(dither.PureDP(19.9))
-
-
-def test_world_size_above_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ArgumentError, match="world size"):
-        preview(model(), records(), **owned())
-
-
-def test_loaders_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="DataLoader"):
-        preview(model(), DataLoader(Pairs()), **owned())
-
-
-def test_an_account_without_delta_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="δ"):
-        train(model(), records(), **owned(budget=Budget(3.0)))
 
 
 class Plain(nn.Module):
