@@ -60,7 +60,7 @@ def _larger(inputs: Tensor) -> Iterator[Tensor]:
 def _changes(inputs: Tensor) -> Iterator[Tensor]:
     """The same rows but for one."""
     own, real = inputs[1], inputs.is_floating_point()
-    sizes = [own * size for size in SIZES] if real else [(own + 1) % (own.max() + 1)]
+    sizes = [own * size for size in SIZES] if real else [(own + 1) % (inputs.max() + 1)]
     odd = [torch.full_like(own, one) for one in (ODD if real else NUMBERS)]
     for row in (*sizes, *odd):
         other = inputs.clone()
