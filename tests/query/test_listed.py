@@ -31,7 +31,8 @@ def counts(rows: list[tuple[str, str]], most: int, **more: Any) -> np.ndarray[An
 def test_listed_cells_are_counted_like_a_histogram() -> None:
     with opened() as dataset:
         receipt = paid(dataset)
-        ages = Axis(("age // 50",), ([2, 0],))
+        # A histogram counts what lies beyond the bounds at these, and a list does not.
+        ages = Axis(("age // 50",), ([1, 0],))
         found, both = dataset.count_listed(
             [WARDS], [WARDS, ages], rows=9, receipt=receipt
         )
@@ -40,7 +41,7 @@ def test_listed_cells_are_counted_like_a_histogram() -> None:
             == dataset.histogram(["ward"], rows=9, receipt=receipt).counts.tolist()
         )
         whole = dataset.histogram(["ward", "age // 50"], rows=9, receipt=receipt)
-        assert both.tolist() == whole.counts[:, [2, 0]].tolist()
+        assert both.tolist() == whole.counts[:, [1, 0]].tolist()
 
 
 def test_several_columns_make_one_cell() -> None:
