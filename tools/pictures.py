@@ -39,6 +39,7 @@ FLOORS = {
     "Work": {
         "query": "the curator answers: SQL, data frames, arrays",
         "local": "devices answer, and trust nobody",
+        "learn": "models, trained with noise",
         "science": "graphs, maps, genomes, trials, census, synth",
     },
     "Ground": {
