@@ -128,8 +128,8 @@ def test_questions_and_audits_are_shown(
 
 
 def test_steps_are_public() -> None:
-    """Rule R2: whoever tells steps counts tables, draws, audits or campaigns, and never
-    rows.
+    """Rule R2: whoever tells steps counts tables, draws, audits, campaigns or planned steps, and
+    never rows.
     """
     telling = set()
     for path in SOURCE.rglob("*.py"):
@@ -142,4 +142,5 @@ def test_steps_are_public() -> None:
         "audit/catalogue.py",
         "audit/trial.py",
         "query/engines/duckdb/engine.py",
+        "question.py",  # whose steps of training are those of the plan
     }
