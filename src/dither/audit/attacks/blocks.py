@@ -90,12 +90,9 @@ def reconstruction(
         return Reconstruction(
             over, counts, rebuilt, chances, solutions, guarantee, places=places
         )
-    nearest = Nearest(
-        tables,
-        _noise(0 if noise is None else noise, tables),
-        _means(chances, values),
-    )
     known = _all_but_one(counts) if others else None
+    scales_of = _noise(0 if noise is None else noise, tables)
+    nearest = Nearest(tables, scales_of, _means(chances, values))
     rebuilt = (
         nearest.solve(values)
         if known is None

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.ids import EXACT, identity
 from dither.science.arrays import items_of, named, numeric
-from dither.science.ids import EXACT, identity
 
 __all__ = ["Codes", "Coding", "canonical", "declared"]
 

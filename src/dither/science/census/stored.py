@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dither.dataset import Axis, ColumnFacts, Dataset, Kind
 from dither.errors import ArgumentError, QueryError
+from dither.ids import EXACT
 from dither.question import Paid
 from dither.science.census.attributes import Attributes, Categories, Edges
 from dither.science.census.geography import Geography
 from dither.science.census.labels import LONGEST
-from dither.science.ids import EXACT
 
 __all__ = ["Counted", "Stored"]
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.ids import identity
 from dither.privacy.numbers import whole
 from dither.science.genomes.panel import repeated
-from dither.science.ids import identity
 from dither.text import clean
 
 __all__ = ["ALL", "NOBODY", "Roster"]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.ids import MANY_DIGITS, identity
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.counts import (
     MISSING,
@@ -26,7 +27,6 @@ from dither.science.genomes.counts import (
     plain,
 )
 from dither.science.genomes.panel import Panel, known_at
-from dither.science.ids import MANY_DIGITS, identity
 
 __all__ = ["Calls", "Frame", "Matrix"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.science.ids import EXACT, MANY_DIGITS, identity
+from dither.ids import EXACT, MANY_DIGITS, identity
 
 __all__ = ["MOST", "Integers", "Vertices"]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
+from dither.ids import EXACT, MANY_DIGITS, identity
 from dither.mechanisms.values import real, unmasked
 from dither.question import Paid
-from dither.science.ids import EXACT, MANY_DIGITS, identity
 
 __all__ = [
     "Codes",

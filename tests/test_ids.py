@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from dither import ArgumentError
+from dither.ids import identity
 from dither.science import genomes, maps
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.reading import genotypes
 from dither.science.graphs.reading import Reader
-from dither.science.ids import identity
 from dither.science.maps.reading import floats
 
 SEVEN = [7, 7.0, "7", b"7", " 7 ", "7.0", "007", np.int8(7), np.float32(7), 7 + 0j]
