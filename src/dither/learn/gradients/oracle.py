@@ -119,10 +119,17 @@ class Ghost(Oracle):
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
         tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
+        # Nothing of the way forward is held by a name of its own here: it can go while
+        # gradients come back.
+        total = [self._total(tape, inputs, targets, there)]
+        with as_given(targets):
+            torch.autograd.grad(total.pop(), tape.anchor, allow_unused=True)
+            return {name: measured(uses) for name, uses in tape.uses.items()}
+
+    def _total(
+        self, tape: Tape, inputs: Inputs, targets: Tensor, there: Tensor
+    ) -> Tensor:
         with tape:
             outputs = called(self.model, inputs)
         losses = row_losses(self.loss, outputs, targets)
-        total = torch.where(there, losses, 0.0).sum()
-        with as_given(targets):
-            torch.autograd.grad(total, tape.anchor, allow_unused=True)
-            return {name: measured(uses) for name, uses in tape.uses.items()}
+        return torch.where(there, losses, 0.0).sum()
