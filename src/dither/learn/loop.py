@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from dither.learn.gaussian import gaussians
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
@@ -69,32 +67,26 @@ class Loop:
         drawn = sampler.draw(len(self.units))
         held = Held.of(ready.model)
         parameters = trained(ready.model)
-        sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
+        sums: Sums = {}
         for start in range(0, len(drawn), ready.micro):
             part = self.units.take(drawn[start : start + ready.micro], ready.micro)
             for name, one in self._sums(part.to(ready.device), held).items():
-                sums[name] += one
+                sums[name] = sums[name] + one if name in sums else one
+        for name, parameter in parameters.items():
+            sums.setdefault(name, torch.zeros_like(parameter))
         self._descend(sums, ready.radius.deviation(noise))
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
         parameters = trained(ready.model)
-        for name, noise in self._noises(sums):
-            # In float32, whatever the parameter's type; the denominator is public.
-            noisy = sums[name].to(torch.float32) + noise * deviation
+        # In float32, whatever the parameter's type; the denominator is public.
+        for name, noisy in ready.noise.added(sums, deviation, ready.plan.batch):
             parameter = parameters[name]
-            parameter.grad = (noisy / ready.plan.batch).to(parameter.dtype)
+            parameter.grad = noisy.view_as(parameter).to(parameter.dtype)
         ready.optimizer.step()
         if ready.scheduler is not None:
             ready.scheduler.step()
         ready.radius.step()
-
-    def _noises(self, sums: Sums) -> Iterator[tuple[str, Tensor]]:
-        drawn = gaussians(sum(one.numel() for one in sums.values()))
-        drawn, start = drawn.to(self.ready.device), 0
-        for name, one in sums.items():
-            yield name, drawn[start : start + one.numel()].view_as(one)
-            start += one.numel()
 
     def _sums(self, part: Batch, held: Held) -> Sums:
         """Clipped sums of a part. If some record makes the model fail, the units are

@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
+from dither.learn.gaussian import Noise, noise_on
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
@@ -56,6 +57,7 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    noise: Noise
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -76,7 +78,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         example=settings.example,
     )
     own, fresh = (_copy(model).to(device) for _ in range(2))
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         probed = probe(own, settings.loss, source.schema, device)
         optimizer, scheduler = _optimizers(own, settings)
     plan = planned(source, settings)
@@ -97,8 +99,9 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        noise_on(device),
     )
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         _rehearse(ready)
     return ready
 
@@ -118,14 +121,18 @@ def planned(source: Source, settings: Settings) -> Plan:
 
 
 @contextmanager
-def differentiating(model: nn.Module) -> Iterator[None]:
-    """Gradients in full precision, whatever the caller has switched on or off."""
+def differentiating(
+    model: nn.Module, precision: str | None = None
+) -> Iterator[None]:
+    """Gradients in full precision, or by bfloat16 if asked for, whatever the caller has
+    switched on or off.
+    """
     one = next(model.parameters(), None)
     kind = "cpu" if one is None else one.device.type
     with (
         torch.inference_mode(False),
         torch.enable_grad(),
-        torch.autocast(kind, enabled=False),
+        torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"),
         np.errstate(all="ignore"),
         full_precision(),
         guarded(model),

@@ -44,6 +44,7 @@ class Training(Asking, total=False):
     public: tuple[Tensor, Tensor] | None
     callbacks: Sequence[Callable[[Any], Any]] | None
     device: str | torch.device | None
+    precision: str | None
     delta: float | None
 
 
@@ -73,6 +74,7 @@ class Settings:
     public: Any = None
     callbacks: Any = ()
     device: Any = None
+    precision: str | None = None
     delta: float | None = None
     epsilon: float | None = None
     rho: float | None = None
@@ -90,6 +92,10 @@ class Settings:
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"
             )
+        if self.precision not in PRECISIONS:
+            raise ArgumentError(
+                "precision", 'must be "float32", which is usual, or "bf16"'
+            )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")
 
@@ -99,6 +105,7 @@ class Settings:
         return {name: getattr(self, name) for name in names}
 
 
+PRECISIONS = (None, "float32", "bf16")
 REQUIRED = {
     "loss": "torch.nn.functional.cross_entropy",
     "epochs": "20",

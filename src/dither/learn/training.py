@@ -53,6 +53,9 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
     of the account, or as the `noise` multiplier.
 
+    Layers run where the model is, or on `device`; with `precision="bf16"` they multiply
+    in bfloat16, and clipping, sums and noise stay in float32.
+
     `public` test data gives the history a loss and an accuracy. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
     budget. A run that stops in any other way is paid and lost; it is due within the
@@ -91,7 +94,7 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
 
 def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
     """Read the records, and run the epochs."""
-    with differentiating(ready.model):
+    with differentiating(ready.model, ready.settings.precision):
         rows, owners = ready.source.read(receipt)
         loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)
         for epoch in range(ready.plan.epochs):
@@ -136,6 +139,8 @@ def _notes(ready: Ready) -> tuple[str, ...]:
         "starting weights: assumed public",
         "noise in float arithmetic",
     ]
+    if ready.settings.precision == "bf16":
+        said.append("layers computed in bfloat16, clipping and noise in float32")
     if plan.rows > 1:
         said.append(f"of each unit at most {plan.rows} rows count")
     if isinstance(ready.settings.clip, Adaptive):

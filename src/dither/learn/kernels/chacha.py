@@ -13,9 +13,9 @@ while a run lasts is trusted, because the key is there. Arithmetic is that of fl
 (rule R25): logarithm and root in float64, the rest in float32.
 """
 
-from __future__ import annotations
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
-from typing import Any
+from __future__ import annotations
 
 import triton
 import triton.language as tl
@@ -29,12 +29,12 @@ NORMALS = 10
 
 
 @triton.jit
-def _turned(word: Any, by: tl.constexpr) -> Any:
+def _turned(word, by: tl.constexpr):
     return (word << by) | (word >> (32 - by))
 
 
 @triton.jit
-def _quarter(a: Any, b: Any, c: Any, d: Any) -> Any:
+def _quarter(a, b, c, d):
     a = a + b
     d = _turned(d ^ a, 16)
     c = c + d
@@ -47,12 +47,12 @@ def _quarter(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @triton.jit
-def _loaded(state: Any, place: tl.constexpr, zeros: Any) -> Any:
+def _loaded(state, place: tl.constexpr, zeros):
     return tl.load(state + place).to(tl.uint32, bitcast=True) + zeros
 
 
 @triton.jit
-def _block(state: Any, number: Any) -> Any:
+def _block(state, number):
     """The sixteen words of the blocks with these 64-bit numbers. `state` holds the key's
     eight words and the last two of the nonce; the first counts on from the block number.
     """
@@ -97,7 +97,7 @@ def _block(state: Any, number: Any) -> Any:
 
 
 @triton.jit
-def blocks(state: Any, first: Any, out: Any, LANES: tl.constexpr) -> None:
+def blocks(state, first, out, LANES: tl.constexpr):
     """Words of blocks from a number on, as they are: [16, LANES]. For tests."""
     lane = tl.arange(0, LANES)
     words = _block(state, tl.load(first) + lane.to(tl.int64))
@@ -106,7 +106,7 @@ def blocks(state: Any, first: Any, out: Any, LANES: tl.constexpr) -> None:
 
 
 @triton.jit
-def _pair(low: Any, high: Any, turn: Any) -> Any:
+def _pair(low, high, turn):
     """Two normal numbers from a radius of 64 bits and an angle of 32."""
     bits = (high.to(tl.uint64) << 32) | low.to(tl.uint64)
     # Half a step keeps the logarithm away from 0; a small word, which decides the tail,
@@ -119,8 +119,8 @@ def _pair(low: Any, high: Any, turn: Any) -> Any:
 
 @triton.jit
 def _put(
-    values: Any, place: Any, count: Any, noise: Any, deviation: Any, over: Any
-) -> None:
+    values, place, count, noise, deviation, over
+):
     there = place < count
     before = tl.load(values + place, mask=there, other=0.0)
     tl.store(values + place, (before + deviation * noise) / over, mask=there)
@@ -128,14 +128,14 @@ def _put(
 
 @triton.jit
 def noisy(
-    values: Any,
-    count: Any,
-    deviation: Any,
-    over: Any,
-    state: Any,
-    counter: Any,
+    values,
+    count,
+    deviation,
+    over,
+    state,
+    counter,
     LANES: tl.constexpr,
-) -> None:
+):
     """Add noise to `count` float32 values in place, and divide the sum by `over`."""
     lane = tl.arange(0, LANES)
     number = tl.atomic_add(counter, LANES, sem="relaxed") + lane.to(tl.int64)

@@ -5,11 +5,11 @@ and added up; the diagonal gives the lengths that the margin is made of. The mat
 symmetric, so half of the tiles are enough.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+
 from __future__ import annotations
 
 import math
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -26,14 +26,14 @@ PARTS = 4
 
 @triton.jit
 def _products(
-    values: Any,
-    rows: Any,
-    columns: Any,
-    places: Any,
-    width: Any,
+    values,
+    rows,
+    columns,
+    places,
+    width,
     TILE: tl.constexpr,
     DEPTH: tl.constexpr,
-) -> Any:
+):
     """Inner products of rows with columns, [TILE, TILE]."""
     along = tl.arange(0, DEPTH)
     left = values + rows[:, None].to(tl.int64) * width + along[None, :]
@@ -51,15 +51,15 @@ def _products(
 
 @triton.jit
 def _tiles(
-    left: Any,
-    right: Any,
-    out: Any,
-    places: Any,
-    height: Any,
-    width: Any,
+    left,
+    right,
+    out,
+    places,
+    height,
+    width,
     TILE: tl.constexpr,
     DEPTH: tl.constexpr,
-) -> None:
+):
     """Four sums for each unit and pair of tiles: of products, of both sides' lengths
     times each other, of the left ones, of the right ones.
     """
@@ -93,15 +93,15 @@ def _tiles(
 
 @triton.jit
 def _bounded(
-    sums: Any,
-    out: Any,
-    tiles: Any,
-    margin: Any,
-    lost_left: Any,
-    lost_right: Any,
-    lost: Any,
+    sums,
+    out,
+    tiles,
+    margin,
+    lost_left,
+    lost_right,
+    lost,
     SIZE: tl.constexpr,
-) -> None:
+):
     """What `norms._ghost` makes of the four sums."""
     unit = tl.program_id(0)
     tile = tl.arange(0, SIZE)

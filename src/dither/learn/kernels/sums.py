@@ -1,8 +1,8 @@
 """Small sums over rows that would else read large tensors several times."""
 
-from __future__ import annotations
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
-from typing import Any
+from __future__ import annotations
 
 import torch
 import triton
@@ -14,8 +14,8 @@ __all__ = ["normalized", "split", "squares"]
 
 @triton.jit
 def _split(
-    values: Any, weights: Any, high: Any, low: Any, size: Any, SPAN: tl.constexpr
-) -> None:
+    values, weights, high, low, size, SPAN: tl.constexpr
+):
     unit = tl.program_id(1)
     place = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
     there = place < size
@@ -42,7 +42,7 @@ def split(values: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @triton.jit
-def _squares(values: Any, out: Any, size: Any, SPAN: tl.constexpr) -> None:
+def _squares(values, out, size, SPAN: tl.constexpr):
     unit = tl.program_id(0)
     along = tl.arange(0, SPAN)
     begin = values + unit.to(tl.int64) * size
@@ -66,17 +66,17 @@ def squares(values: Tensor) -> Tensor:
 
 @triton.jit
 def _normalized(
-    inputs: Any,
-    gradients: Any,
-    means: Any,
-    spreads: Any,
-    scales: Any,
-    shifts: Any,
-    places: Any,
-    width: Any,
+    inputs,
+    gradients,
+    means,
+    spreads,
+    scales,
+    shifts,
+    places,
+    width,
     ROWS: tl.constexpr,
     SPAN: tl.constexpr,
-) -> None:
+):
     unit = tl.program_id(1)
     column = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
     across = column < width

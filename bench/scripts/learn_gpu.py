@@ -1,0 +1,146 @@
+"""Training steps on a GPU, plain and private: time and memory."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import median
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bench.scripts.learn_gpu_models import CASES
+from dither.learn.gaussian import OnGpu, noise_on
+from dither.learn.gradients.clipping import Clipping, Flat, PerLayer
+from dither.learn.gradients.layouts import layouts_of
+from dither.learn.gradients.oracle import Ghost, trained
+from dither.learn.precision import full_precision
+
+__all__ = ["DEVICE", "Step", "made", "measured", "noise_seconds", "plain", "private"]
+
+DEVICE = torch.device("cuda")
+Step = Callable[[], None]
+WARM, TIMED = 4, 15
+
+
+def made(name: str, rows: int) -> tuple[nn.Module, Tensor, Tensor]:
+    torch.manual_seed(0)  # allowed: made-up data
+    case = CASES[name]
+    model = case.model().to(DEVICE)
+    return model, case.inputs(rows).to(DEVICE), case.targets(rows).to(DEVICE)
+
+
+@contextmanager
+def computing(kind: str) -> Iterator[None]:
+    """Products in "float32" (IEEE), "tf32" or "bf16"."""
+    with (
+        full_precision(),
+        torch.autocast("cuda", torch.bfloat16, enabled=kind == "bf16"),
+    ):
+        if kind == "tf32":
+            torch.backends.cuda.matmul.fp32_precision = "tf32"
+            torch.backends.cudnn.conv.fp32_precision = "tf32"  # type: ignore[attr-defined]
+        yield
+
+
+def _loss(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Over places without a copy, which is what a plain step would do."""
+    scores = outputs.movedim(1, -1).reshape(-1, outputs.shape[1])
+    return functional.cross_entropy(scores, targets.flatten())
+
+
+def plain(name: str, rows: int, kind: str) -> Step:
+    model, inputs, targets = made(name, rows)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        with computing(kind):
+            loss = _loss(model(inputs), targets)
+        with computing("tf32" if kind == "tf32" else "float32"):
+            loss.backward()  # type: ignore[no-untyped-call]
+        del loss
+        optimizer.step()
+
+    return step
+
+
+def private(name: str, rows: int, kind: str, clip: str = "flat") -> Step:
+    model, inputs, targets = made(name, rows)
+    with computing(kind):
+        layouts = layouts_of(
+            model, functional.cross_entropy, inputs[:3], targets[:3]
+        )
+    oracle = Ghost(model, functional.cross_entropy, layouts)
+    there = torch.ones(rows, device=DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    noise, clipping = noise_on(DEVICE), _clipping(clip, model)
+    parameters = trained(model)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        with computing(kind):
+            sums = oracle.sums(inputs, targets, there, clipping)
+        for one, noisy in noise.added(sums, clipping.radius, rows):
+            parameters[one].grad = noisy
+        del sums
+        optimizer.step()
+
+    return step
+
+
+def _clipping(clip: str, model: nn.Module) -> Clipping:
+    if clip == "flat":
+        return Flat(1.0)
+    names = trained(model)
+    return PerLayer(dict.fromkeys(names, len(names) ** -0.5))
+
+
+def measured(
+    systems: dict[str, Callable[[], Step]],
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Milliseconds of each system's step, taking turns; and megabytes at most, each
+    system alone.
+    """
+    megabytes = {}
+    for name, make in systems.items():
+        _empty()
+        step = make()
+        step()
+        torch.cuda.reset_peak_memory_stats()
+        step()
+        megabytes[name] = torch.cuda.max_memory_allocated() / 2**20
+        del step
+    _empty()
+    steps = {name: make() for name, make in systems.items()}
+    seen: dict[str, list[float]] = {name: [] for name in systems}
+    for turn in range(WARM + TIMED):
+        for name, step in steps.items():
+            found = milliseconds(step)
+            if turn >= WARM:
+                seen[name].append(found)
+    return {name: median(values) for name, values in seen.items()}, megabytes
+
+
+def _empty() -> None:
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
+def milliseconds(step: Step) -> float:
+    torch.cuda.synchronize()
+    began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    began.record()
+    step()
+    ended.record()
+    torch.cuda.synchronize()
+    return float(began.elapsed_time(ended))
+
+
+def noise_seconds(count: int) -> float:
+    """Seconds for so many values that get noise, where they are."""
+    noise, values = noise_on(DEVICE), torch.zeros(count, device=DEVICE)
+    assert isinstance(noise, OnGpu)
+    return median(milliseconds(lambda: noise.add(values, 1.0)) for _ in range(15)) / 1e3
