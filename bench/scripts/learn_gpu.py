@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -70,9 +71,7 @@ def plain(name: str, rows: int, kind: str) -> Step:
 def private(name: str, rows: int, kind: str, clip: str = "flat") -> Step:
     model, inputs, targets = made(name, rows)
     with computing(kind):
-        layouts = layouts_of(
-            model, functional.cross_entropy, inputs[:3], targets[:3]
-        )
+        layouts = layouts_of(model, functional.cross_entropy, inputs[:3], targets[:3])
     oracle = Ghost(model, functional.cross_entropy, layouts)
     there = torch.ones(rows, device=DEVICE)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -131,7 +130,8 @@ def _empty() -> None:
 
 def milliseconds(step: Step) -> float:
     torch.cuda.synchronize()
-    began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    event: Any = torch.cuda.Event
+    began, ended = (event(enable_timing=True) for _ in range(2))
     began.record()
     step()
     ended.record()
@@ -143,4 +143,6 @@ def noise_seconds(count: int) -> float:
     """Seconds for so many values that get noise, where they are."""
     noise, values = noise_on(DEVICE), torch.zeros(count, device=DEVICE)
     assert isinstance(noise, OnGpu)
-    return median(milliseconds(lambda: noise.add(values, 1.0)) for _ in range(15)) / 1e3
+    return (
+        median(milliseconds(lambda: noise.add([values], 1.0)) for _ in range(15)) / 1e3
+    )

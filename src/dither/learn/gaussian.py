@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import accumulate
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +24,8 @@ from dither.noise import random_words
 __all__ = ["Noise", "OnCpu", "OnGpu", "gaussians", "noise_on"]
 
 Sums = Mapping[str, Tensor]
+AT_ONCE = 512
+"""Tensors that get noise in one launch."""
 
 
 class Noise(ABC):
@@ -63,31 +66,38 @@ class OnGpu(Noise):
     def added(
         self, sums: Sums, deviation: float, over: float
     ) -> Iterator[tuple[str, Tensor]]:
-        for name, one in sums.items():
-            values = one.to(torch.float32).contiguous()
-            self.add(values, deviation, over)
-            yield name, values
+        values = [one.to(torch.float32).contiguous() for one in sums.values()]
+        self.add(values, deviation, over)
+        yield from zip(sums, values, strict=True)
 
-    def add(self, values: Tensor, deviation: float, over: float = 1.0) -> None:
-        """Add noise in place, to float32 values that lie in one piece."""
+    def add(self, values: Sequence[Tensor], deviation: float, over: float = 1) -> None:
+        """Add noise in place, to float32 values that lie in one piece each."""
+        for start in range(0, len(values), AT_ONCE):
+            some = [one for one in values[start : start + AT_ONCE] if one.numel()]
+            if some:
+                self._add(some, deviation, over)
+
+    def _add(self, values: list[Tensor], deviation: float, over: float) -> None:
         from dither.learn.kernels import chacha
 
-        assert values.dtype == torch.float32
-        assert values.is_contiguous()
-        count, each = values.numel(), chacha.NORMALS * chacha.LANES
-        if not count:
-            return
+        assert all(one.dtype == torch.float32 for one in values)
+        assert all(one.is_contiguous() for one in values)
+        sizes = [one.numel() for one in values]
+        each = chacha.NORMALS * chacha.LANES
+        ends = list(accumulate(-(-size // each) for size in sizes))
+        rows = ([one.data_ptr() for one in values], sizes, [0, *ends[:-1]])
         # The kernel takes a float32, which must not be below what was accounted for.
         least = np.nextafter(np.float32(deviation), np.float32(math.inf))
-        with _on(values):
-            chacha.noisy[(-(-count // each),)](
-                values,
-                count,
+        with _on(values[0]):
+            chacha.noisy[(ends[-1],)](
+                _sent(rows, values[0].device),
+                len(values),
                 float(least),
                 float(over),
                 self._state,
                 self._counter,
                 LANES=chacha.LANES,
+                MOST=AT_ONCE,
             )
 
     def __reduce__(self) -> NoReturn:
@@ -100,8 +110,15 @@ def noise_on(device: torch.device) -> Noise:
         return OnCpu()
     found = OnGpu(device)
     # Compiled before anything is charged.
-    found.add(torch.zeros(1, device=device), 1.0)
+    found.add([torch.zeros(1, device=device)], 1.0)
     return found
+
+
+def _sent(rows: Any, device: torch.device) -> Tensor:
+    """A table of numbers; the CPU does not wait until it has arrived."""
+    on_gpu = device.type == "cuda"
+    table = torch.tensor(rows, dtype=torch.int64, pin_memory=on_gpu)
+    return table.to(device, non_blocking=True)
 
 
 def _on(values: Tensor) -> AbstractContextManager[Any]:

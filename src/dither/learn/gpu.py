@@ -23,6 +23,6 @@ def _compiles(device: torch.device) -> bool:
     try:
         from dither.learn.kernels.sums import squares
 
-        return bool(squares(torch.ones(1, 2, device=device))[0] > 1)
+        return bool(squares(torch.ones(1, 2, device=device), (0, 2))[0, 0] > 1)
     except Exception:
         return False

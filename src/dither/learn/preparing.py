@@ -121,9 +121,7 @@ def planned(source: Source, settings: Settings) -> Plan:
 
 
 @contextmanager
-def differentiating(
-    model: nn.Module, precision: str | None = None
-) -> Iterator[None]:
+def differentiating(model: nn.Module, precision: str | None = None) -> Iterator[None]:
     """Gradients in full precision, or by bfloat16 if asked for, whatever the caller has
     switched on or off.
     """

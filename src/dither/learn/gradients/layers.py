@@ -156,8 +156,9 @@ def _note_moments(
     from dither.learn.kernels.sums import normalized
 
     mean, spread = before.mean.flatten(), before.spread.flatten()
-    sides = [one.reshape(mean.numel(), -1) for one in (before.inputs, gradient)]
-    found = normalized(*sides, mean, spread, tape.units)
+    inputs = before.inputs.reshape(mean.numel(), -1)
+    back = gradient.reshape(mean.numel(), -1)
+    found = normalized(inputs, back, mean, spread, tape.units)
     for parameter, one in zip(parameters, found, strict=True):
         tape.note(parameter, lambda one=one: Whole(one))  # type: ignore[misc]
 

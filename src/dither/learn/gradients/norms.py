@@ -20,7 +20,7 @@ from dither.learn.gradients.uses import (
     squares_of,
 )
 
-__all__ = ["Measured", "cheaper", "ghost_is_cheaper", "measured"]
+__all__ = ["LOST", "Measured", "cheaper", "fused", "ghost_is_cheaper", "measured"]
 
 LOST = 2.0**-62
 """Numbers below half of it have squares that are no usual float32."""
@@ -89,7 +89,7 @@ def _direct(gradients: Tensor) -> Tensor:
     if gradients.dtype == torch.float32 and runs(gradients):
         from dither.learn.kernels import sums
 
-        return sums.squares(gradients)
+        return sums.squares(gradients.contiguous(), (0, gradients.shape[1]))[0]
     share = 1 + (BLOCK + 8) * rounding(gradients)
     return squares_of(gradients) * share + gradients.shape[1] * LOST**2
 
@@ -99,10 +99,10 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
         (use,) = uses
         if use.places == 1:
             return _single(use)
-        if isinstance(use, Outer) and _in_bfloat16(use) and runs(use.left, use.right):
+        if isinstance(use, Outer) and fused(use):
             from dither.learn.kernels import ghost
 
-            return ghost.squares(use.left, use.right, LOST)
+            return ghost.squares([(use.left, use.right)], LOST)[0]
     found = uses[0].right.new_zeros(uses[0].right.shape[0], dtype=torch.float64)
     for i, one in enumerate(uses):
         found = found + one.product(one)
@@ -117,8 +117,15 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
     return (norm + lost).square()
 
 
-def _in_bfloat16(use: Outer) -> bool:
-    return use.left.dtype == use.right.dtype == torch.bfloat16
+def fused(use: Outer) -> bool:
+    """Whether one kernel makes the norm from products of places."""
+    in_bfloat16 = use.left.dtype == use.right.dtype == torch.bfloat16
+    return (
+        in_bfloat16
+        and use.places > 1
+        and runs(use.left, use.right)
+        and ghost_is_cheaper([use])
+    )
 
 
 def _single(use: Factored) -> Tensor:

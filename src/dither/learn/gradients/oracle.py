@@ -13,8 +13,9 @@ from torch.utils._pytree import tree_leaves
 
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
-from dither.learn.gradients.norms import Measured, measured
+from dither.learn.gradients.norms import Measured
 from dither.learn.gradients.tape import Tape
+from dither.learn.gradients.together import all_measured, totals
 
 __all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
 
@@ -79,14 +80,15 @@ class Oracle(ABC):
         found = _finite(self.measured(inputs, targets, there, rows))
         each = weights({name: one.squares for name, one in found.items()})
         with as_given(targets):
-            return {
-                name: (
-                    found[name].total(each[name]).view_as(parameter)
-                    if name in found
-                    else torch.zeros_like(parameter)
-                )
-                for name, parameter in trained(self.model).items()
-            }
+            sums = totals(found, each)
+        return {
+            name: (
+                sums[name].view_as(parameter)
+                if name in sums
+                else torch.zeros_like(parameter)
+            )
+            for name, parameter in trained(self.model).items()
+        }
 
 
 def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
@@ -124,7 +126,7 @@ class Ghost(Oracle):
         total = [self._total(tape, inputs, targets, there)]
         with as_given(targets):
             torch.autograd.grad(total.pop(), tape.anchor, allow_unused=True)
-            return {name: measured(uses) for name, uses in tape.uses.items()}
+            return all_measured(tape.uses)
 
     def _total(
         self, tape: Tape, inputs: Inputs, targets: Tensor, there: Tensor

@@ -13,8 +13,6 @@ while a run lasts is trusted, because the key is there. Arithmetic is that of fl
 (rule R25): logarithm and root in float64, the rest in float32.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
 
 import triton
@@ -118,9 +116,7 @@ def _pair(low, high, turn):
 
 
 @triton.jit
-def _put(
-    values, place, count, noise, deviation, over
-):
+def _put(values, place, count, noise, deviation, over):
     there = place < count
     before = tl.load(values + place, mask=there, other=0.0)
     tl.store(values + place, (before + deviation * noise) / over, mask=there)
@@ -128,19 +124,30 @@ def _put(
 
 @triton.jit
 def noisy(
-    values,
-    count,
+    table,
+    many,
     deviation,
     over,
     state,
     counter,
     LANES: tl.constexpr,
+    MOST: tl.constexpr,
 ):
-    """Add noise to `count` float32 values in place, and divide the sum by `over`."""
+    """Add noise to float32 values in place, and divide the sums by `over`. For each of
+    `many` tensors, at most `MOST`, the table has its address, how many values it has,
+    and its first program.
+    """
+    tensor = tl.arange(0, MOST)
+    first = tl.load(table + 2 * many + tensor, mask=tensor < many, other=1 << 62)
+    program = tl.program_id(0).to(tl.int64)
+    own = tl.sum((first <= program).to(tl.int32), 0) - 1
+    values = tl.load(table + own).to(tl.pointer_type(tl.float32))
+    count = tl.load(table + many + own)
+    program -= tl.load(table + 2 * many + own)
     lane = tl.arange(0, LANES)
     number = tl.atomic_add(counter, LANES, sem="relaxed") + lane.to(tl.int64)
     words = _block(state, number)
-    place = tl.program_id(0).to(tl.int64) * (10 * LANES) + lane
+    place = program * (10 * LANES) + lane
     for i in tl.static_range(5):
         one, two = _pair(words[3 * i], words[3 * i + 1], words[3 * i + 2])
         _put(values, place + (2 * i) * LANES, count, one, deviation, over)

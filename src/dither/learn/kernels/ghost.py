@@ -5,11 +5,12 @@ and added up; the diagonal gives the lengths that the margin is made of. The mat
 symmetric, so half of the tiles are enough.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import lru_cache
+
 import torch
 import triton
 import triton.language as tl
@@ -22,6 +23,7 @@ __all__ = ["margin", "squares"]
 DEPTH = 64
 """Products that a tensor core adds up at a time; such sums are added in float32."""
 PARTS = 4
+WARPS = {16: 2, 32: 4, 64: 4, 128: 8}
 
 
 @triton.jit
@@ -92,30 +94,23 @@ def _tiles(
 
 
 @triton.jit
-def _bounded(
-    sums,
-    out,
-    tiles,
-    margin,
-    lost_left,
-    lost_right,
-    lost,
-    SIZE: tl.constexpr,
-):
+def _bounded(sums, out, table, tiles, SIZE: tl.constexpr):
     """What `norms._ghost` makes of the four sums."""
-    unit = tl.program_id(0)
+    unit, layer = tl.program_id(0), tl.program_id(1)
+    line = layer * tl.num_programs(0) + unit
     tile = tl.arange(0, SIZE)
-    own = sums + (unit * tiles + tile) * 4
+    own = sums + (line * tiles + tile) * 4
     there = tile < tiles
     total = tl.sum(tl.load(own, mask=there, other=0.0), 0)
     most = tl.sum(tl.load(own + 1, mask=there, other=0.0), 0)
     lefts = tl.sum(tl.load(own + 2, mask=there, other=0.0), 0)
     rights = tl.sum(tl.load(own + 3, mask=there, other=0.0), 0)
-    square = total + margin * most * most
+    square = total + tl.load(table + layer * 4) * most * most
     # Not a maximum, which would make 0 of what is no number.
     square = tl.where(square < 0, 0.0, square)
-    norm = tl.sqrt(square) + lost_right * lefts + lost_left * rights + lost
-    tl.store(out + unit, norm * norm)
+    norm = tl.sqrt(square) + tl.load(table + layer * 4 + 1) * rights
+    norm += tl.load(table + layer * 4 + 2) * lefts + tl.load(table + layer * 4 + 3)
+    tl.store(out + line, norm * norm)
 
 
 def margin(height: int, width: int) -> float:
@@ -128,43 +123,63 @@ def margin(height: int, width: int) -> float:
     return (2 * DEPTH * TENSOR_CORE + (sums + 16) * 2.0**-24) * (1 + 2.0**-6)
 
 
-def squares(left: Tensor, right: Tensor, lost: float) -> Tensor:
-    """Squared norms of Σ over places of left times right, for each unit, rounded up.
+Pair = tuple[Tensor, Tensor]
 
-    `left` and `right` are [units, places, …] in bfloat16; numbers below `lost` have
-    squares that are none.
+
+def squares(pairs: Sequence[Pair], lost: float) -> Tensor:
+    """Squared norms of Σ over places of left times right, for each pair and unit,
+    rounded up.
+
+    Pairs are [units, places, …] in bfloat16, with as many units and places each;
+    numbers below `lost` have squares that are none.
     """
-    left, right = left.contiguous(), right.contiguous()
-    units, places, height = left.shape
-    width = right.shape[2]
+    units, places = pairs[0][0].shape[:2]
+    device = pairs[0][0].device
     tile = min(max(triton.next_power_of_2(places), 16), 128)
     many = triton.cdiv(places, tile)
-    sums = torch.empty(
-        units, many, many, PARTS, dtype=torch.float64, device=left.device
-    )
-    warps = {16: 2, 32: 4, 64: 4, 128: 8}[tile]
-    _tiles[(many, many, units)](
-        left,
-        right,
-        sums,
-        places,
-        height,
-        width,
-        TILE=tile,
-        DEPTH=DEPTH,
-        num_warps=warps,
-        num_stages=4,
-    )
-    found = torch.empty(units, dtype=torch.float64, device=left.device)
-    _bounded[(units,)](
+    shape = (len(pairs), units, many * many, PARTS)
+    sums = torch.empty(shape, dtype=torch.float64, device=device)
+    for (left, right), out in zip(pairs, sums, strict=True):
+        _tiles[(many, many, units)](
+            left.contiguous(),
+            right.contiguous(),
+            out,
+            places,
+            left.shape[2],
+            right.shape[2],
+            TILE=tile,
+            DEPTH=DEPTH,
+            num_warps=WARPS[tile],
+            num_stages=4,
+        )
+    lengths = tuple((left.shape[2], right.shape[2]) for left, right in pairs)
+    found = torch.empty(shape[:2], dtype=torch.float64, device=device)
+    _bounded[(units, len(pairs))](
         sums,
         found,
+        _margins(lengths, places, lost, device),
         many * many,
-        margin(height, width),
-        lost * math.sqrt(height),
-        lost * math.sqrt(width),
-        lost * places,
         SIZE=triton.next_power_of_2(many * many),
         num_warps=1,
     )
     return found
+
+
+@lru_cache(maxsize=64)
+def _margins(
+    lengths: tuple[tuple[int, int], ...],
+    places: int,
+    lost: float,
+    device: torch.device,
+) -> Tensor:
+    """For each pair its margin, and what left, right and all places may lose."""
+    rows = [
+        (
+            margin(height, width),
+            lost * math.sqrt(height),
+            lost * math.sqrt(width),
+            lost * places,
+        )
+        for height, width in lengths
+    ]
+    return torch.tensor(rows, dtype=torch.float64).to(device)

@@ -1,21 +1,19 @@
 """Small sums over rows that would else read large tensors several times."""
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
+
+from functools import lru_cache
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["normalized", "split", "squares"]
+__all__ = ["normalized", "split", "squares", "weighted"]
 
 
 @triton.jit
-def _split(
-    values, weights, high, low, size, SPAN: tl.constexpr
-):
+def _split(values, weights, high, low, size, SPAN: tl.constexpr):
     unit = tl.program_id(1)
     place = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
     there = place < size
@@ -42,26 +40,75 @@ def split(values: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @triton.jit
-def _squares(values, out, size, SPAN: tl.constexpr):
-    unit = tl.program_id(0)
+def _squares(values, begins, out, width, SPAN: tl.constexpr):
+    unit, part = tl.program_id(0), tl.program_id(1)
+    begin, end = tl.load(begins + part), tl.load(begins + part + 1)
     along = tl.arange(0, SPAN)
-    begin = values + unit.to(tl.int64) * size
+    line = values + unit.to(tl.int64) * width
     total = tl.zeros((SPAN,), tl.float64)
-    for start in range(0, size, SPAN):
-        there = along < size - start
-        value = tl.load(begin + start + along, mask=there, other=0.0)
+    for start in range(begin, end, SPAN):
+        there = along < end - start
+        value = tl.load(line + start + along, mask=there, other=0.0)
         value = value.to(tl.float64)
         total += value * value
     # Squares of float32 are exact here, and their sum is rounded less than that often.
-    tl.store(out + unit, tl.sum(total, 0) * (1 + 2.0**-30))
+    total = tl.sum(total, 0) * (1 + 2.0**-30)
+    tl.store(out + part * tl.num_programs(0) + unit, total)
 
 
-def squares(values: Tensor) -> Tensor:
-    """Squared lengths of lines of [units, entries] in float32, rounded up."""
-    values = values.contiguous()
-    found = torch.empty(len(values), dtype=torch.float64, device=values.device)
-    _squares[(len(values),)](values, found, values.shape[1], SPAN=1024)
+def squares(values: Tensor, begins: tuple[int, ...]) -> Tensor:
+    """Squared lengths of parts of lines, rounded up: [parts, units] of [units, entries]
+    in float32. `begins` says where parts begin, and where the last one ends.
+    """
+    units, parts = len(values), len(begins) - 1
+    found = torch.empty(parts, units, dtype=torch.float64, device=values.device)
+    _squares[(units, parts)](
+        values, _sent(begins, values.device), found, values.shape[1], SPAN=1024
+    )
     return found
+
+
+@triton.jit
+def _weighted(values, parts, weights, out, units, width, SPAN: tl.constexpr):
+    column = tl.program_id(0) * SPAN + tl.arange(0, SPAN)
+    there = column < width
+    part = tl.load(parts + column, mask=there, other=0)
+    total = tl.zeros((SPAN,), tl.float32)
+    line = values + column
+    for unit in range(units):
+        value = tl.load(line, mask=there, other=0.0)
+        total += tl.load(weights + part * units + unit) * value
+        line += width
+    tl.store(out + column, total, mask=there)
+
+
+def weighted(values: Tensor, begins: tuple[int, ...], weights: Tensor) -> Tensor:
+    """The sum of lines of [units, entries] with weights [parts, units]: [entries]."""
+    units, width = values.shape
+    found = values.new_empty(width)
+    _weighted[(triton.cdiv(width, 128),)](
+        values,
+        _parts(begins, values.device),
+        weights.float().contiguous(),
+        found,
+        units,
+        width,
+        SPAN=128,
+    )
+    return found
+
+
+@lru_cache(maxsize=64)
+def _sent(numbers: tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.int32).to(device)
+
+
+@lru_cache(maxsize=64)
+def _parts(begins: tuple[int, ...], device: torch.device) -> Tensor:
+    """Which part each entry belongs to."""
+    sizes = torch.tensor(begins).diff()
+    parts = torch.arange(len(sizes), dtype=torch.int32)
+    return parts.repeat_interleave(sizes).to(device)
 
 
 @triton.jit
