@@ -18,6 +18,8 @@ from dither.learn.gradients.clipping import Clipping, Flat, PerLayer
 from dither.learn.gradients.layouts import layouts_of
 from dither.learn.gradients.oracle import Ghost, trained
 from dither.learn.precision import full_precision
+from dither.learn.replay import Replayed
+from dither.learn.rows import Batch
 
 __all__ = ["DEVICE", "Step", "made", "measured", "noise_seconds", "plain", "private"]
 
@@ -52,36 +54,65 @@ def _loss(outputs: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(scores, targets.flatten())
 
 
-def plain(name: str, rows: int, kind: str) -> Step:
+def plain(name: str, rows: int, kind: str, graphs: bool = False) -> Step:
+    """A usual step, or one whose gradients are captured as a CUDA graph too."""
     model, inputs, targets = made(name, rows)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
-    def step() -> None:
-        optimizer.zero_grad()
+    def backward() -> None:
         with computing(kind):
             loss = _loss(model(inputs), targets)
         with computing("tf32" if kind == "tf32" else "float32"):
             loss.backward()  # type: ignore[no-untyped-call]
-        del loss
+
+    def step() -> None:
+        optimizer.zero_grad()
+        backward()
+        optimizer.step()
+
+    return _replayed(backward, optimizer) if graphs else step
+
+
+def _replayed(backward: Step, optimizer: torch.optim.Optimizer) -> Step:
+    stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    with torch.cuda.stream(stream):
+        for _ in range(2):
+            optimizer.zero_grad()
+            backward()
+    torch.cuda.synchronize()
+    optimizer.zero_grad()
+    graph: Any = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        backward()
+
+    def step() -> None:
+        graph.replay()
         optimizer.step()
 
     return step
 
 
-def private(name: str, rows: int, kind: str, clip: str = "flat") -> Step:
+def private(
+    name: str, rows: int, kind: str, clip: str = "flat", graphs: bool = True
+) -> Step:
     model, inputs, targets = made(name, rows)
     with computing(kind):
         layouts = layouts_of(model, functional.cross_entropy, inputs[:3], targets[:3])
-    oracle = Ghost(model, functional.cross_entropy, layouts)
-    there = torch.ones(rows, device=DEVICE)
+    replayed = Replayed(Ghost(model, functional.cross_entropy, layouts))
+    there = torch.ones(rows, dtype=torch.bool, device=DEVICE)
+    batch = Batch(inputs, targets, there)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     noise, clipping = noise_on(DEVICE), _clipping(clip, model)
     parameters = trained(model)
+    if graphs:
+        with computing(kind):
+            replayed.capture(batch, clipping, 1)
+        assert replayed.graph is not None
 
     def step() -> None:
         optimizer.zero_grad()
         with computing(kind):
-            sums = oracle.sums(inputs, targets, there, clipping)
+            sums = replayed.sums(batch, clipping, 1)
         for one, noisy in noise.added(sums, clipping.radius, rows):
             parameters[one].grad = noisy
         del sums

@@ -70,8 +70,13 @@ class Loop:
         sums: Sums = {}
         for start in range(0, len(drawn), ready.micro):
             part = self.units.take(drawn[start : start + ready.micro], ready.micro)
+            # A graph writes sums of the next part where it wrote these.
+            last = start + ready.micro >= len(drawn)
             for name, one in self._sums(part.to(ready.device), held).items():
-                sums[name] = sums[name] + one if name in sums else one
+                if name in sums:
+                    sums[name] += one
+                else:
+                    sums[name] = one if last else one.clone()
         for name, parameter in parameters.items():
             sums.setdefault(name, torch.zeros_like(parameter))
         self._descend(sums, ready.radius.deviation(noise))
@@ -121,13 +126,8 @@ class Loop:
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
         try:
-            return self.ready.probed.oracle.sums(
-                part.inputs,
-                part.targets,
-                part.there,
-                self.ready.radius.weights(there),
-                rows,
-            )
+            weights = self.ready.radius.weights(there)
+            return self.ready.replayed.sums(part, weights, rows)
         finally:
             held.restore()
 

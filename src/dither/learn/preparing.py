@@ -27,6 +27,7 @@ from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import Probed, probe
 from dither.learn.records import Source, source_of
+from dither.learn.replay import Replayed
 from dither.learn.rows import Batch, plain
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
@@ -58,6 +59,7 @@ class Ready:
     micro: int
     device: torch.device
     noise: Noise
+    replayed: Replayed
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -100,6 +102,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         micro,
         device,
         noise_on(device),
+        Replayed(probed.oracle),
     )
     with differentiating(own, settings.precision):
         _rehearse(ready)
@@ -250,14 +253,11 @@ def _rehearse(ready: Ready) -> None:
     devices = [ready.device] if ready.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         try:
-            batch = _made_up_batch(ready, count)
-            ready.probed.oracle.sums(
-                batch.inputs,
-                batch.targets,
-                batch.there,
-                ready.radius.clipping,
-                ready.plan.rows,
-            )
+            batch = ready.probed.fitting(_made_up_batch(ready, count))
+            ready.replayed.sums(batch, ready.radius.clipping, ready.plan.rows)
+            if ready.radius.rule is None:
+                held.restore()
+                ready.replayed.capture(batch, ready.radius.clipping, ready.plan.rows)
         except Exception as error:
             raise ArgumentError(
                 "micro",
@@ -273,5 +273,5 @@ def _rehearse(ready: Ready) -> None:
 def _made_up_batch(ready: Ready, count: int) -> Batch:
     schema = ready.source.schema
     inputs = made_up(schema, count, ready.model)
-    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count))
+    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count, dtype=torch.bool))
     return batch.to(ready.device)

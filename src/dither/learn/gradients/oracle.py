@@ -77,9 +77,18 @@ class Oracle(ABC):
         """The sum of each parameter's gradients, with a weight for each unit that
         depends on its norms.
         """
-        found = _finite(self.measured(inputs, targets, there, rows))
+        found = self.measured(inputs, targets, there, rows)
+        odd = odd_units(found)
+        if odd.any():
+            found = {name: one.without(odd) for name, one in found.items()}
+        return self.clipped(found, weights)
+
+    def clipped(
+        self, found: dict[str, Measured], weights: Weights
+    ) -> dict[str, Tensor]:
+        """The sums of gradients that were measured."""
         each = weights({name: one.squares for name, one in found.items()})
-        with as_given(targets):
+        with as_given(next(iter(each.values()))):
             sums = totals(found, each)
         return {
             name: (
@@ -91,13 +100,12 @@ class Oracle(ABC):
         }
 
 
-def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
-    """Nothing of a unit whose gradient is not a number somewhere, infinite or huge."""
+def odd_units(found: Mapping[str, Measured]) -> Tensor:
+    """Units whose gradient is not a number somewhere, infinite or huge: nothing of them
+    may count.
+    """
     squares = [one.squares for one in found.values()]
-    odd = ~(torch.stack(squares).sum(0) < HUGE)
-    if not odd.any():
-        return found
-    return {name: one.without(odd) for name, one in found.items()}
+    return ~(torch.stack(squares).sum(0) < HUGE)
 
 
 @dataclass(frozen=True)
