@@ -85,7 +85,7 @@ def _replayed(backward: Step, optimizer: torch.optim.Optimizer) -> Step:
     with torch.cuda.graph(graph):
         backward()
 
-    def step() -> None:
+    def step(_held: Step = backward) -> None:  # a graph holds no rows itself
         graph.replay()
         optimizer.step()
 

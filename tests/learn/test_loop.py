@@ -194,8 +194,8 @@ def unclipped(patch: pytest.MonkeyPatch) -> None:
 
 
 def quieter(patch: pytest.MonkeyPatch) -> None:
-    whole = looping.gaussians
-    patch.setattr(looping, "gaussians", lambda count: whole(count) / 2)
+    whole = gaussian.gaussians
+    patch.setattr(gaussian, "gaussians", lambda count: whole(count) / 2)
 
 
 def always(patch: pytest.MonkeyPatch) -> None:

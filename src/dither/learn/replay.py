@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from dither.learn.gradients.clipping import Clipping
-from dither.learn.gradients.oracle import Ghost, Oracle, Weights, odd_units, trained
+from dither.learn.gradients.oracle import Ghost, Oracle, Weights, odd_units
 from dither.learn.rows import Batch
 
 __all__ = ["Replayed"]
@@ -143,5 +143,6 @@ def _shapes(batch: Batch) -> list[Any]:
 
 
 def _places(oracle: Oracle) -> list[int]:
-    """Where parameters are: a graph knows no other place."""
-    return [one.data_ptr() for one in trained(oracle.model).values()]
+    """Where parameters and buffers are: a graph knows no other place."""
+    held = (*oracle.model.parameters(), *oracle.model.buffers())
+    return [one.data_ptr() for one in held]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 import torch
 import triton
@@ -165,14 +165,16 @@ def squares(pairs: Sequence[Pair], lost: float) -> Tensor:
     return found
 
 
-@lru_cache(maxsize=64)
+@cache
 def _margins(
     lengths: tuple[tuple[int, int], ...],
     places: int,
     lost: float,
     device: torch.device,
 ) -> Tensor:
-    """For each pair its margin, and what left, right and all places may lose."""
+    """For each pair its margin, and what left, right and all places may lose. Never
+    forgotten: a captured graph reads it where it is.
+    """
     rows = [
         (
             margin(height, width),

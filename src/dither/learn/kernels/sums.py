@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import torch
 import triton
@@ -98,12 +98,13 @@ def weighted(values: Tensor, begins: tuple[int, ...], weights: Tensor) -> Tensor
     return found
 
 
-@lru_cache(maxsize=64)
+@cache
 def _sent(numbers: tuple[int, ...], device: torch.device) -> Tensor:
+    """Never forgotten: a captured graph reads it where it is. So are parts."""
     return torch.tensor(numbers, dtype=torch.int32).to(device)
 
 
-@lru_cache(maxsize=64)
+@cache
 def _parts(begins: tuple[int, ...], device: torch.device) -> Tensor:
     """Which part each entry belongs to."""
     sizes = torch.tensor(begins).diff()
