@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dither.learn.gpu import runs
 
-__all__ = ["LENGTH", "TENSOR_CORE", "gram", "rounding", "summed"]
+__all__ = ["LENGTH", "TENSOR_CORE", "batched", "gram", "rounding", "summed"]
 
 LENGTH = 2048
 """The longest inner product in float32; longer ones are cut, and their parts added in
@@ -37,10 +37,10 @@ def gram(one: Tensor, other: Tensor) -> Tensor:
     one, other = _alike(one, other)
     length = one.shape[2]
     if length <= LENGTH:
-        return _batched(one, other)
+        return batched(one, other)
     starts = range(0, length, LENGTH)
     parts = [
-        _batched(one[..., i : i + LENGTH], other[..., i : i + LENGTH]) for i in starts
+        batched(one[..., i : i + LENGTH], other[..., i : i + LENGTH]) for i in starts
     ]
     found = parts[0].double()
     for part in parts[1:]:
@@ -48,7 +48,9 @@ def gram(one: Tensor, other: Tensor) -> Tensor:
     return found
 
 
-def _batched(one: Tensor, other: Tensor) -> Tensor:
+def batched(one: Tensor, other: Tensor) -> Tensor:
+    """Inner products of any length, in float32 at least."""
+    one, other = _alike(one, other)
     if one.dtype in FULL:
         return one @ other.transpose(1, 2)
     if one.is_cuda:
