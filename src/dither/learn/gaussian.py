@@ -59,7 +59,7 @@ class OnGpu(Noise):
     def __init__(self, device: torch.device) -> None:
         words = torch.zeros(10, dtype=torch.int32)
         words[:8] = torch.from_numpy(random_words(8).view(np.int32))
-        self._state = words.to(device)
+        self._state = words.to(device, copy=True)
         self._counter = torch.zeros(1, dtype=torch.int64, device=device)
         words.zero_()
 
