@@ -59,7 +59,8 @@ NOTES = (
     "gradients, noise and the optimizer's update on one fixed batch.",
     "Plain steps are launched as usual and as a CUDA graph; goals are beside the faster "
     "one. dither captures a graph of its own accord.",
-    "Memory is the most that was allocated in a step, and of a graph what it reserves.",
+    "Memory is what PyTorch holds of the GPU's in a step, each system alone; beside the "
+    "smaller of both plain ways.",
     "The transformer has 12 blocks of width 768, a vocabulary of 32,000 words and scores "
     "for all of them at each place. float32 is IEEE on both sides; TF32 is only shown, "
     "because norms must not use it and training switches it off.",

@@ -131,9 +131,9 @@ def _clipping(clip: str, model: nn.Module) -> Clipping:
 def measured(
     systems: dict[str, Callable[[], Step]],
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Milliseconds of each system's step, taking turns; and megabytes that each needs
-    alone. What a graph needs is reserved when it is captured, so the larger of what was
-    allocated in a step and what graphs hold counts.
+    """Milliseconds of each system's step, taking turns; and megabytes that each holds at
+    most, alone: what is reserved, because what a graph needs is allocated for good when
+    it is captured.
     """
     megabytes = {}
     for name, make in systems.items():
@@ -143,13 +143,7 @@ def measured(
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         step()
-        graphs = "graph" in name
-        peak = (
-            torch.cuda.max_memory_reserved
-            if graphs
-            else torch.cuda.max_memory_allocated
-        )
-        megabytes[name] = peak() / 2**20
+        megabytes[name] = torch.cuda.max_memory_reserved() / 2**20
         del step
     _empty()
     steps = {name: make() for name, make in systems.items()}
@@ -164,6 +158,8 @@ def measured(
 
 def _empty() -> None:
     gc.collect()
+    # They were made in a graph's memory, which could not go without them.
+    torch._C._cuda_clearCublasWorkspaces()
     torch.cuda.empty_cache()
 
 
