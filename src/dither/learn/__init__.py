@@ -18,6 +18,7 @@ from dither.learn.previewing import Preview
 from dither.learn.release import ModelRelease
 from dither.learn.schedules import Cosine, Linear
 from dither.learn.training import preview, train
+from dither.learn.words import Words
 
 __all__ = [
     "Adaptive",
@@ -28,6 +29,7 @@ __all__ = [
     "ModelRelease",
     "PerLayer",
     "Preview",
+    "Words",
     "preview",
     "train",
 ]

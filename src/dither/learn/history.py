@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from dither.axes import Axes, Scale
 from dither.errors import ArgumentError
 from dither.frames import package
+from dither.learn.gradients.oracle import Inputs, called
 from dither.picture import Picture
 
 __all__ = ["Epoch", "History", "Tested"]
@@ -103,7 +104,7 @@ class History:
 class Tested:
     """Public test data: whoever passes it says that it is about nobody who is protected."""
 
-    inputs: Tensor
+    inputs: Inputs
     targets: Tensor
     loss: Callable[[Tensor, Tensor], Tensor]
 
@@ -113,7 +114,7 @@ class Tested:
         model.eval()
         try:
             with torch.no_grad():
-                outputs = model(self.inputs)
+                outputs = called(model, self.inputs)
                 loss = float(self.loss(outputs, self.targets))
         finally:
             for one, mode in modes:

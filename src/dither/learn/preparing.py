@@ -8,26 +8,29 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
+from torch.utils._pytree import tree_map
 
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
-from dither.learn.gradients.oracle import trained
+from dither.learn.gradients.oracle import Inputs, trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.mixing import check_batch_apart
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import Probed, probe
-from dither.learn.records import Source, source_of
-from dither.learn.rows import Batch, plain
+from dither.learn.records import Source, is_frame, source_of
+from dither.learn.rows import Batch
 from dither.learn.schedules import optimizer_of, scheduler_of
+from dither.learn.schema import arranged, plain
 from dither.learn.settings import Settings
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
@@ -223,17 +226,31 @@ def _tested(
     if settings.public is None:
         return None
     try:
-        inputs, targets = (plain(one).to(device) for one in settings.public)
-        found = Tested(inputs, targets, settings.loss)
+        inputs, targets = _public(settings.public, source)
+        found = Tested(
+            tree_map(methodcaller("to", device), inputs),
+            targets.to(device),
+            settings.loss,
+        )
         found.measure(model)
     except Exception as error:
-        wanted = (source.schema.inputs, source.schema.targets)
+        schema = source.schema
         raise ArgumentError(
             "public",
             f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"shapes {wanted[0]} and {wanted[1]}",
+            f"{schema.words} and {schema.target}, or a frame of the same columns",
         ) from None
     return found
+
+
+def _public(data: Any, source: Source) -> tuple[Inputs, Tensor]:
+    """Test data as tensors: a pair of them, or a frame that is read as the records are."""
+    if source.of_frame is None or not is_frame(data):
+        inputs, targets = data
+        return arranged(inputs, plain), plain(targets)
+    rows = source.of_frame(data)
+    found = rows.take(np.flatnonzero(rows.there.numpy()))
+    return found.inputs, found.targets
 
 
 def _rehearse(ready: Ready) -> None:

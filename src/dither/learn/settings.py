@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
@@ -28,7 +27,7 @@ class Training(Asking, total=False):
     clip: float | Clipping | Adaptive
     optimizer: Callable[..., Any]
     lr: float | None
-    inputs: Sequence[str] | None
+    inputs: Sequence[str] | Mapping[str, Any] | None
     target: str | None
     owner: Any
     classes: Sequence[Any] | None
@@ -41,7 +40,7 @@ class Training(Asking, total=False):
     noise: float | None
     noise_schedule: Schedule | None
     scheduler: Callable[..., Any] | None
-    public: tuple[Tensor, Tensor] | None
+    public: Any
     callbacks: Sequence[Callable[[Any], Any]] | None
     device: str | torch.device | None
     delta: float | None
