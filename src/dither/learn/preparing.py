@@ -8,30 +8,28 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import methodcaller
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils._pytree import tree_map
 
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
-from dither.learn.gradients.oracle import Inputs, trained
+from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_batch_apart
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe
-from dither.learn.records import Source, is_frame, source_of
+from dither.learn.probe import Probed, probe, probe_final
 from dither.learn.rows import Batch
 from dither.learn.schedules import optimizer_of, scheduler_of
-from dither.learn.schema import arranged, plain
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
@@ -59,6 +57,7 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    held: Source | None = None
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -68,16 +67,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         kind = type(model).__name__
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
-    source = source_of(
-        data,
-        inputs=settings.inputs,
-        target=settings.target,
-        owner=settings.owner,
-        classes=settings.classes,
-        table=settings.table,
-        collate_fn=settings.collate_fn,
-        example=settings.example,
-    )
+    source = run_source(data, settings.owner, settings)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
@@ -86,7 +76,8 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     radius = Adapting.of(settings.clip, own, plan.batch)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = _tested(settings, own, source, device)
+    tested = tested_on(settings, own, source, device)
+    held = held_source(settings, source, probed)
     ready = Ready(
         own,
         fresh,
@@ -100,6 +91,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        held,
     )
     with differentiating(own):
         _rehearse(ready)
@@ -117,6 +109,7 @@ def planned(source: Source, settings: Settings) -> Plan:
         rows=settings.rows,
         schedule=settings.noise_schedule,
         delta=settings.delta,
+        validation=settings.validation,
     )
 
 
@@ -220,39 +213,6 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     return math.ceil(span / parts)
 
 
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    try:
-        inputs, targets = _public(settings.public, source)
-        found = Tested(
-            tree_map(methodcaller("to", device), inputs),
-            targets.to(device),
-            settings.loss,
-        )
-        found.measure(model)
-    except Exception as error:
-        schema = source.schema
-        raise ArgumentError(
-            "public",
-            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"{schema.words} and {schema.target}, or a frame of the same columns",
-        ) from None
-    return found
-
-
-def _public(data: Any, source: Source) -> tuple[Inputs, Tensor]:
-    """Test data as tensors: a pair of them, or a frame that is read as the records are."""
-    if source.of_frame is None or not is_frame(data):
-        inputs, targets = data
-        return arranged(inputs, plain), plain(targets)
-    rows = source.of_frame(data)
-    found = rows.take(np.flatnonzero(rows.there.numpy()))
-    return found.inputs, found.targets
-
-
 def _rehearse(ready: Ready) -> None:
     """Differentiate made-up rows of a full part once, so that what does not fit in
     memory is known before the charge; and see that so many rows do not mix either.
@@ -280,6 +240,8 @@ def _rehearse(ready: Ready) -> None:
             held.restore()
         check_batch_apart(ready.model, batch.inputs)
         held.restore()
+        if ready.plan.validation is not None:
+            probe_final(ready.model, ready.source.schema, batch.inputs)
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:

@@ -8,13 +8,13 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.errors import ArgumentError
 from dither.learn.gradients.oracle import (
@@ -24,16 +24,18 @@ from dither.learn.gradients.oracle import (
     Oracle,
     called,
     row_losses,
+    size_of,
     trained,
 )
+from dither.learn.history import evaluating
 from dither.learn.made_up import made_up
-from dither.learn.mixing import check_rows_apart, resized
+from dither.learn.mixing import check_batch_apart, check_rows_apart, resized
 from dither.learn.route import route_of
 from dither.learn.rows import Batch
 from dither.learn.schema import Schema
 from dither.learn.state import Held
 
-__all__ = ["Probed", "probe"]
+__all__ = ["Probed", "probe", "probe_final"]
 
 TRIED = 3
 """Rows that a model is tried with."""
@@ -80,6 +82,21 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
         targets, classes = _targets(schema, outputs, device)
         _check_loss(loss, outputs, targets)
         return Probed(route_of(model, loss, inputs, targets), classes)
+
+
+def probe_final(model: nn.Module, schema: Schema, inputs: Inputs) -> None:
+    """The same for a model in its final form, on made-up rows of a full part."""
+    device = tree_leaves(inputs)[0].device
+    few = tree_map(itemgetter(slice(TRIED)), inputs)
+    few = made_up(schema, TRIED, model) if size_of(few) < TRIED else few
+    few = tree_map(methodcaller("to", device), few)
+    with _undone(model, device) as held, evaluating(model):
+        outputs = _outputs(model, few, schema)
+        _check_nothing_kept(held, few)
+        check_rows_apart(model, few)
+        check_batch_apart(model, inputs)
+        _check_unchanged(held)
+        _targets(schema, outputs, device)
 
 
 def _check_parts(model: nn.Module) -> None:

@@ -5,12 +5,10 @@ dataset. What is looked at here is public: types, shapes, declared names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils._pytree import tree_map
@@ -19,19 +17,15 @@ from torch.utils.data import Dataset as TorchDataset
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.ids import StoredIds
-from dither.learn.columns import Columns, declared, declared_target, stated, target_of
-from dither.learn.rows import Rows, Samples, Tensors
-from dither.learn.schema import Field, Schema, arranged, plain
+from dither.learn.rows import Samples, Tensors
+from dither.learn.schema import Schema, arranged, plain
+from dither.learn.source import EACH_ROW, Read, Source, ids_of
+from dither.learn.tables import frame_source, opened_source
 from dither.ledger import Receipt
 
-__all__ = ["EACH_ROW", "Source", "is_frame", "source_of", "unread"]
+__all__ = ["is_frame", "source_of"]
 
-EACH_ROW = "row"
-"""The `owner` that says that each row is a unit of its own."""
 Collate = Callable[[list[Any]], Any]
-Read = tuple[Rows, Any]
-"""Rows, and the id of each row's owner; None where each row is a unit of its own."""
 WAY_OUT = (
     "pass a pair (inputs, targets) of tensors or arrays, a frame with inputs= and "
     "target=, a map-style Dataset of PyTorch, or a dataset that dither.open returned"
@@ -41,22 +35,6 @@ NUMBERS = (
     "NaN where one is missing; several inputs as a tuple of them, or a dict by the "
     "model's names"
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where rows come from. `read` is called after the charge, with its receipt;
-    `of_frame` reads a public frame in the same way, where there are columns.
-    """
-
-    schema: Schema
-    read: Callable[[Receipt | None], Read]
-    owned: bool
-    owner: str | None = None
-    dataset: Dataset | None = None
-    table: str | None = None
-    notes: tuple[str, ...] = ()
-    of_frame: Callable[[Any], Tensors] | None = None
 
 
 def source_of(
@@ -73,11 +51,11 @@ def source_of(
     """How to read records, by their type."""
     if isinstance(data, Dataset):
         _leave_out(collate_fn=collate_fn, classes=classes, example=example)
-        return _opened(data, inputs, target, owner, table)
+        return opened_source(data, inputs, target, owner, table)
     _leave_out(table=table)
     if is_frame(data):
         _leave_out(collate_fn=collate_fn, example=example)
-        return _frame(data, inputs, target, owner, classes)
+        return frame_source(data, inputs, target, owner, classes)
     _leave_out(inputs=inputs, target=target, classes=classes)
     if isinstance(data, TensorDataset) and collate_fn is None:
         *first, last = data.tensors
@@ -106,7 +84,7 @@ def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
         raise ArgumentError(
             "data", f"has numbers unknown to PyTorch; {NUMBERS}"
         ) from None
-    ids = _ids(None, owner)
+    ids = ids_of(None, owner)
 
     def read(_: Receipt | None) -> Read:
         return Tensors.of(tree_map(plain, held[0]), plain(held[1])), ids()
@@ -162,7 +140,7 @@ def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
             "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
         )
     schema = _schema(example, collate)
-    ids = _ids(None, owner)
+    ids = ids_of(None, owner)
 
     def read(_: Receipt | None) -> Read:
         return Samples(data, collate, schema), ids()
@@ -183,154 +161,3 @@ def _schema(example: Any, collate: Collate) -> Schema:
             "example", f"does not collate into (inputs, target); {way_out}"
         ) from None
     return found
-
-
-def _frame(
-    data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
-) -> Source:
-    names = _listed(inputs)
-    wanted = [*names, _named(target)]
-    for name in wanted:
-        _column(data, "target" if name is target else "inputs", name)
-    how = [stated(name, _how(inputs, name)) for name in names]
-    columns = Columns(tuple(how), target_of(classes))
-    ids = _ids(data, owner)
-
-    def of_frame(frame: Any) -> Tensors:
-        return columns.rows([_column(frame, "inputs", name) for name in wanted])
-
-    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
-    owned = named is not None or not isinstance(owner, str)
-    return Source(
-        columns.schema,
-        lambda _: (of_frame(data), ids()),
-        owned,
-        named,
-        notes=_notes(names, how),
-        of_frame=of_frame,
-    )
-
-
-def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
-    """How each column is read: a text among numbers has none, which nobody may be told
-    after the rows were read.
-    """
-    pairs = zip(names, how, strict=True)
-    return (f"inputs: {', '.join(f'{name} as {one}' for name, one in pairs)}",)
-
-
-def unread(data: Dataset, table: str | None) -> Source:
-    """A dataset of which nothing is read: enough to say what a run costs."""
-    nothing = Schema(Field((), torch.float32), Field((), torch.float32))
-
-    def read(_: Receipt | None) -> Read:
-        raise AssertionError("nothing is read for a preview")
-
-    return Source(nothing, read, not data.single, None, data, table)
-
-
-def _opened(
-    data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
-) -> Source:
-    """A dataset knows its unit, and what is public about its columns."""
-    if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
-    known = [one.name for one in data.catalogue.private]
-    if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
-    names = _listed(inputs)
-    wanted = [*names, _named(target)]
-    facts = [_facts(data, name, table) for name in wanted]
-    pairs = zip(names, facts, strict=False)
-    how = [declared(one, _how(inputs, name)) for name, one in pairs]
-    columns = Columns(tuple(how), declared_target(facts[-1]))
-    fetched = [one.column for one in facts]
-
-    def read(receipt: Receipt | None) -> Read:
-        found = data.fetch(list(dict.fromkeys(fetched)), table=table, receipt=receipt)
-        rows = columns.rows([found.columns[name] for name in fetched])
-        return rows, None if found.owners is None else StoredIds(found.owners)
-
-    def of_frame(frame: Any) -> Tensors:
-        return columns.rows([_column(frame, "inputs", name) for name in fetched])
-
-    return Source(
-        columns.schema,
-        read,
-        not data.single,
-        None,
-        data,
-        table,
-        _notes(names, how),
-        of_frame,
-    )
-
-
-def _facts(data: Dataset, name: str, table: str | None) -> Any:
-    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
-    if found is None or table not in (None, found.table):
-        listed = ", ".join(map(repr, data.facts))
-        raise ArgumentError(
-            "inputs", f"there is no column {name!r}; there are {listed}"
-        )
-    return found
-
-
-def _listed(inputs: Any) -> list[str]:
-    listed = isinstance(inputs, Sequence | Mapping) and not isinstance(inputs, str)
-    if not listed or not inputs or not all(isinstance(one, str) for one in inputs):
-        raise ArgumentError(
-            "inputs",
-            'must list the columns to learn from, such as ["age", "days"], or say how '
-            'each is read, such as {"age": (0, 110), "sex": ["F", "M"]}',
-        )
-    return list(inputs)
-
-
-def _how(inputs: Any, name: str) -> Any:
-    return inputs[name] if isinstance(inputs, Mapping) else None
-
-
-def _named(target: Any) -> str:
-    if not isinstance(target, str):
-        raise ArgumentError("target", 'must name a column, such as "ward"')
-    return target
-
-
-def _column(frame: Any, argument: str, name: str) -> Any:
-    listed = frame if isinstance(frame, Mapping) else _names(frame)
-    if name not in list(listed):
-        some = ", ".join(repr(one) for one in list(listed)[:12])
-        raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
-    return frame[name]
-
-
-def _names(frame: Any) -> Any:
-    """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    return getattr(frame, "column_names", frame.columns)
-
-
-def _ids(frame: Any, owner: Any) -> Callable[[], Any]:
-    if owner is None:
-        raise ArgumentError(
-            "owner",
-            "is missing: say whose each row is, by a column or by ids; or "
-            'owner="row" where each row is a unit of its own',
-        )
-    if isinstance(owner, str) and owner == EACH_ROW:
-        return lambda: None
-    if isinstance(owner, str) and frame is None:
-        raise ArgumentError(
-            "owner", 'names a column, but the data is no frame; pass ids, or "row"'
-        )
-    held = _column(frame, "owner", owner) if isinstance(owner, str) else owner
-    held = held.cpu().numpy() if isinstance(held, Tensor) else held
-    kind = getattr(getattr(held, "dtype", None), "kind", "O")
-    flat = len(getattr(held, "shape", (0,))) == 1
-    if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
-        raise ArgumentError(
-            "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
-        )
-    return lambda: held
