@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils.data import Dataset, TensorDataset
+from torch.utils.data import TensorDataset
 
 from dither import ArgumentError, Budget, PureDP
 from dither.learn import preview, train
@@ -17,7 +17,7 @@ from dither.learn.made_up import made_up
 from dither.learn.preparing import differentiating, prepared
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings
-from tests.learn.data import UNITS, owned, records, run
+from tests.learn.data import UNITS, Listed, owned, records, run
 
 WORDS = torch.arange(UNITS * 5).view(UNITS, 5) % 7
 
@@ -33,17 +33,6 @@ class Reader(nn.Module):
     def forward(self, numbers: Tensor, words: Tensor) -> Tensor:
         found = torch.cat([numbers, self.words(words).mean(1)], 1)
         return self.line(found)
-
-
-class Listed(Dataset[Any]):
-    def __init__(self, rows: list[Any]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, place: int) -> Any:
-        return self.rows[place]
 
 
 NUMBERS, LABELS = records()
@@ -148,10 +137,12 @@ def test_odd_rows_do_not_count() -> None:
         ({1: torch.zeros(4), "words": WORDS[0]}, 0),
         None,
     ]
-    data = Listed([*odd, (dict(reversed(NAMED[0].items())), 1)])
+    data = Listed([*odd, (NAMED[0], 1)])
     made = prepared(Reader(), data, Settings(**owned(example=example)))
     batch = made.source.read(None)[0].take(np.arange(len(data), dtype=np.intp))
     assert batch.there.tolist() == [*[False] * len(odd), True]
+    # Whatever the order of its names is.
+    assert list(NAMED[0]) != list(example[0])
     assert torch.equal(batch.inputs["numbers"][-1], NAMED[0]["numbers"])
 
 

@@ -223,7 +223,10 @@ def test_intervals_hold_the_true_figure() -> None:
     found = [held._figure(sums) for _ in range(400)]
     right = sum(one.low <= 0.6 <= one.high for one in found)
     assert right >= 380 - 6.5 * math.sqrt(400 * 0.05 * 0.95)
-    assert abs(np.mean([one.value for one in found]) - 0.6) < 0.01
+    values = np.array([one.value for one in found])
+    spread = 3.0 * math.hypot(0.4, 0.6) / 100  # of a ratio of 60 and 100, about
+    assert abs(values.mean() - 0.6) < 6.5 * spread / 20
+    assert abs(values.std() / spread - 1) < 6.5 / math.sqrt(800) + 0.02
 
 
 def test_odd_sums_have_figures() -> None:
