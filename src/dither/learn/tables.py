@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -17,6 +19,9 @@ from dither.learn.source import EACH_ROW, Read, Source, column_in, ids_of
 from dither.ledger import Receipt
 
 __all__ = ["frame_source", "opened_source", "unread"]
+
+FEW = 3
+"""More neighbouring columns than this, read alike, are not named one by one."""
 
 
 def frame_source(
@@ -50,8 +55,17 @@ def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
     """How each column is read: a text among numbers has none, which nobody may be told
     after the rows were read.
     """
-    pairs = zip(names, how, strict=True)
-    return (f"inputs: {', '.join(f'{name} as {one}' for name, one in pairs)}",)
+    pairs = zip(map(str, how), names, strict=True)
+    alike = groupby(pairs, key=itemgetter(0))
+    said = (f"{_several([name for _, name in few])} as {one}" for one, few in alike)
+    return (f"inputs: {', '.join(said)}",)
+
+
+def _several(names: list[str]) -> str:
+    """Neighbours that are read alike, in few words: pixels may be hundreds."""
+    if len(names) > FEW:
+        return f"{len(names):,} columns from {names[0]} to {names[-1]}"
+    return " and ".join(names)
 
 
 def unread(data: Dataset, table: str | None) -> Source:
