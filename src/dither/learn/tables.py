@@ -57,15 +57,15 @@ def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
     """
     pairs = zip(map(str, how), names, strict=True)
     alike = groupby(pairs, key=itemgetter(0))
-    said = (f"{_several([name for _, name in few])} as {one}" for one, few in alike)
+    said = (_read_as(one, [name for _, name in few]) for one, few in alike)
     return (f"inputs: {', '.join(said)}",)
 
 
-def _several(names: list[str]) -> str:
+def _read_as(how: str, names: list[str]) -> str:
     """Neighbours that are read alike, in few words: pixels may be hundreds."""
     if len(names) > FEW:
-        return f"{len(names):,} columns from {names[0]} to {names[-1]}"
-    return " and ".join(names)
+        return f"{len(names):,} columns from {names[0]} to {names[-1]}, each as {how}"
+    return ", ".join(f"{name} as {how}" for name in names)
 
 
 def unread(data: Dataset, table: str | None) -> Source:
