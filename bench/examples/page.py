@@ -33,7 +33,7 @@ def table(name: str) -> str:
     rows = load(RESULTS / "learn_examples.json").rows
     mine = [row for row in rows if row.case == case_of(name)]
     held = {(row.system, row.metric): row.value or 0.0 for row in mine}
-    lines = ["| model | accuracy |", "|---|---|"]
+    lines = ["| measured | accuracy |", "|---|---|"]
     lines += [
         f"| {system} | {held[system, MEAN]:.3f} ± {2 * held[system, ERROR]:.3f} |"
         for system in dict.fromkeys(row.system for row in mine)
