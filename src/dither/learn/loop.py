@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
 from dither.learn.state import Held
+from dither.learn.validation import HeldOut
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -39,6 +40,7 @@ class Loop:
     units: Units
     tell: Tell | None = None
     epochs: list[Epoch] = field(default_factory=list)
+    held_out: HeldOut | None = None
 
     def epoch(self, number: int) -> bool:
         """Run the steps of an epoch; whether a callback asked to stop."""
@@ -108,7 +110,7 @@ class Loop:
         total: Sums = {}
         for one in part.each(self.ready.plan.rows):
             for name, found in self._alone(one, held).items():
-                total[name] = total[name] + found if name in total else found
+                total[name] = total[name] + found if name in total else found.clone()
         return total
 
     def _alone(self, unit: Batch, held: Held) -> Sums:
@@ -136,6 +138,8 @@ class Loop:
         loss, accuracy = (
             (None, None) if tested is None else tested.measure(self.ready.model)
         )
-        self.epochs.append(
-            Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        )
+        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
+        held, epochs = self.held_out, self.ready.plan.epochs
+        if held is not None and held.validation.due(now.epoch, epochs):
+            found = replace(found, **held.measure().fields)
+        self.epochs.append(found)

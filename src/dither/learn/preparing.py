@@ -22,15 +22,16 @@ from dither.learn.gaussian import Noise, noise_on
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_batch_apart
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe
-from dither.learn.records import Source, source_of
+from dither.learn.probe import Probed, probe, probe_final
 from dither.learn.replay import Replayed
-from dither.learn.rows import Batch, plain
+from dither.learn.rows import Batch
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
@@ -60,6 +61,7 @@ class Ready:
     device: torch.device
     noise: Noise
     replayed: Replayed
+    held: Source | None = None
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -69,16 +71,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         kind = type(model).__name__
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
-    source = source_of(
-        data,
-        inputs=settings.inputs,
-        target=settings.target,
-        owner=settings.owner,
-        classes=settings.classes,
-        table=settings.table,
-        collate_fn=settings.collate_fn,
-        example=settings.example,
-    )
+    source = run_source(data, settings.owner, settings)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own, settings.precision):
         probed = probe(own, settings.loss, source.schema, device)
@@ -87,7 +80,8 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     radius = Adapting.of(settings.clip, own, plan.batch)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = _tested(settings, own, source, device)
+    tested = tested_on(settings, own, source, device)
+    held = held_source(settings, source, probed)
     ready = Ready(
         own,
         fresh,
@@ -103,6 +97,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         device,
         noise_on(device),
         Replayed(probed.oracle),
+        held,
     )
     with differentiating(own, settings.precision):
         _rehearse(ready)
@@ -120,6 +115,7 @@ def planned(source: Source, settings: Settings) -> Plan:
         rows=settings.rows,
         schedule=settings.noise_schedule,
         delta=settings.delta,
+        validation=settings.validation,
     )
 
 
@@ -225,25 +221,6 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     return math.ceil(span / parts)
 
 
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    try:
-        inputs, targets = (plain(one).to(device) for one in settings.public)
-        found = Tested(inputs, targets, settings.loss)
-        found.measure(model)
-    except Exception as error:
-        wanted = (source.schema.inputs, source.schema.targets)
-        raise ArgumentError(
-            "public",
-            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"shapes {wanted[0]} and {wanted[1]}",
-        ) from None
-    return found
-
-
 def _rehearse(ready: Ready) -> None:
     """Differentiate made-up rows of a full part once, so that what does not fit in
     memory is known before the charge; and see that so many rows do not mix either.
@@ -268,6 +245,8 @@ def _rehearse(ready: Ready) -> None:
             held.restore()
         check_batch_apart(ready.model, batch.inputs)
         held.restore()
+        if ready.plan.validation is not None:
+            probe_final(ready.model, ready.source.schema, batch.inputs)
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from dither.learn.gradients.clipping import Clipping
 from dither.learn.gradients.oracle import Ghost, Oracle, Weights, odd_units
@@ -74,10 +75,10 @@ class Replayed:
 
     def capture(self, batch: Batch, clipping: Clipping, rows: int) -> None:
         """Try to capture sums of a part like this one."""
-        if rows != 1 or not batch.inputs.is_cuda or not isinstance(self.oracle, Ghost):
+        if rows != 1 or not batch.there.is_cuda or not isinstance(self.oracle, Ghost):
             return
         try:
-            with torch.cuda.device(batch.inputs.device):
+            with torch.cuda.device(batch.there.device):
                 self.graph = self._tried(self.oracle, batch, clipping)
         except Exception:  # what cannot be captured is launched as usual
             self.graph = None
@@ -107,7 +108,7 @@ def _usual(oracle: Ghost, batch: Batch, clipping: Clipping) -> Sums:
 
 
 def _captured(oracle: Ghost, batch: Batch, clipping: Clipping) -> Graph:
-    own = Batch(*(one.clone() for one in _tensors(batch)))
+    own = batch.map(torch.clone)
     torch.cuda.empty_cache()
     graph: Any = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
@@ -134,8 +135,8 @@ def _length(sums: Sums) -> float:
     return float(torch.stack(squares).sum().sqrt())
 
 
-def _tensors(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    return batch.inputs, batch.targets, batch.there
+def _tensors(batch: Batch) -> list[Tensor]:
+    return [*tree_leaves(batch.inputs), batch.targets, batch.there]
 
 
 def _shapes(batch: Batch) -> list[Any]:
