@@ -8,7 +8,7 @@ of 256 bits that `dither.noise` draws for each run. No number is used twice: eve
 takes its numbers from a counter in the GPU's memory by an atomic addition, so that
 neither another launch, nor another stream, nor a graph that is replayed can get them.
 A radius has 64 bits of its own and an angle 32, as in `dither.learn.gaussian`.
-Assumes: ChaCha20's words cannot be told from random ones; who can read the GPU's memory
+Assumes: nobody can tell ChaCha20's words from ideal ones; who can read the GPU's memory
 while a run lasts is trusted, because the key is there. Arithmetic is that of floats
 (rule R25): logarithm and root in float64, the rest in float32.
 """
