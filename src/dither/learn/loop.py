@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -41,21 +42,25 @@ class Loop:
     units: Units
     tell: Tell | None = None
     epochs: list[Epoch] = field(default_factory=list)
+    done: int = 0
 
-    def epoch(self, number: int) -> bool:
-        """Run the steps of an epoch; whether a callback asked to stop."""
+    def run(self, first: int, last: int) -> bool:
+        """Run steps, numbered from 1; whether a callback asked to stop."""
         plan = self.ready.plan
-        first = number * plan.steps_per_epoch
-        for step in range(first, first + plan.steps_per_epoch):
-            now = Step(step + 1, plan.steps, number + 1, self.rate, plan.noises[step])
-            self.step(plan.noises[step])
+        for number in range(first, last + 1):
+            noise = plan.noises[number - 1]
+            epoch = math.ceil(number / plan.steps_per_epoch)
+            now = Step(number, plan.steps, epoch, self.rate, noise)
+            self.step(noise)
+            self.done = number
             if self.tell is not None:
-                self.tell(step + 1, plan.steps)
+                self.tell(number, plan.steps)
             # Each is called, whatever another one says.
-            if True in [bool(call(now)) for call in self.ready.settings.callbacks]:
+            asked = [bool(call(now)) for call in self.ready.settings.callbacks]
+            if True in asked or number % plan.steps_per_epoch == 0:
                 self._note(now)
+            if True in asked:
                 return True
-        self._note(now)
         return False
 
     @property

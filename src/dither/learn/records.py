@@ -45,6 +45,15 @@ class Source:
     dataset: Dataset | None = None
     table: str | None = None
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What tells these records from others by what is declared of them."""
+        about = self.dataset.catalogue if self.dataset is not None else None
+        named = () if about is None else (about.name, about.version, self.table)
+        owned = self.owner or ("ids" if self.owned else EACH_ROW)
+        return repr((self.schema, *named, *self.columns, owned))
 
 
 def source_of(
@@ -172,7 +181,8 @@ def _frame(
 
     named = owner if isinstance(owner, str) and owner != EACH_ROW else None
     owned = named is not None or not isinstance(owner, str)
-    return Source(columns.schema, read, owned, named)
+    listed = (*names, target, *map(repr, classes or ()))
+    return Source(columns.schema, read, owned, named, columns=listed)
 
 
 def unread(data: Dataset, table: str | None) -> Source:
@@ -208,7 +218,8 @@ def _opened(
         "inputs: numbers from their declared bounds to 0 to 1, declared keys one by one",
     )
     owned = not data.single
-    return Source(columns.schema, read, owned, None, data, table, notes)
+    about = (None, data, table, notes, tuple(names))
+    return Source(columns.schema, read, owned, *about)
 
 
 def _units(owners: Any) -> NDArray[np.int64] | None:

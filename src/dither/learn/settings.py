@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -43,6 +44,9 @@ class Training(Asking, total=False):
     scheduler: Callable[..., Any] | None
     public: tuple[Tensor, Tensor] | None
     callbacks: Sequence[Callable[[Any], Any]] | None
+    checkpoint: str | Path | None
+    every: int | None
+    resume: str | Path | None
     device: str | torch.device | None
     delta: float | None
 
@@ -72,6 +76,9 @@ class Settings:
     scheduler: Any = None
     public: Any = None
     callbacks: Any = ()
+    checkpoint: str | Path | None = None
+    every: int | None = None
+    resume: str | Path | None = None
     device: Any = None
     delta: float | None = None
     epsilon: float | None = None
@@ -92,6 +99,20 @@ class Settings:
             )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")
+        if self.every is not None and not self.keeps:
+            raise ArgumentError(
+                "every", "is how often a checkpoint is written; pass checkpoint= too"
+            )
+
+    @property
+    def keeps(self) -> bool:
+        """Whether checkpoints are written."""
+        return self.checkpoint is not None or self.resume is not None
+
+    @property
+    def place(self) -> Path:
+        """Where to: a run that goes on writes to its own file, unless told otherwise."""
+        return Path(self.checkpoint or self.resume or "")
 
     @property
     def cost(self) -> dict[str, Any]:
