@@ -8,6 +8,7 @@ rest, which is read without running anything that it holds.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import os
@@ -127,8 +128,9 @@ def load(saved: Saved, model: nn.Module, optimizer: Optimizer) -> None:
     with torch.no_grad():
         for name, one in trained(model).items():
             one.copy_(saved.weights[name])
-    now = optimizer.state_dict()
-    optimizer.load_state_dict(now | {"state": saved.state})
+    # A copy: PyTorch goes on with the tensors that it is given.
+    state = copy.deepcopy(saved.state)
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
 def kind_of(optimizer: Optimizer) -> str:

@@ -105,8 +105,8 @@ def _check(found: Resumed, by: str | None) -> None:
     if not found.left and is_stored(found.account, key):
         raise ArgumentError(
             "resume",
-            "is of a run that is finished, and its weights came out; leave resume out "
-            "for a new run and a new charge",
+            "is of a run that is finished: no step is left, and its weights came out; "
+            "leave resume out for a new run and a new charge",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,9 @@ class Settings:
             )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")
+        for name in ("checkpoint", "resume"):
+            if not isinstance(getattr(self, name), str | os.PathLike | None):
+                raise ArgumentError(name, 'must be a file, such as "run.pt"')
         if self.every is not None and not self.keeps:
             raise ArgumentError(
                 "every", "is how often a checkpoint is written; pass checkpoint= too"

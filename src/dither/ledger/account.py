@@ -295,9 +295,8 @@ def _the_same(run: Run, found: Entry, asked: Charge) -> Entry:
             "`charged` gives its receipt, and another "
             "answer needs another name"
         )
-    if any(
-        found.body[name] != asked.body[name] for name in ("guarantee", "cost", "by")
-    ):
+    same = ("guarantee", "cost", "by", "run")
+    if any(found.body.get(name) != asked.body.get(name) for name in same):
         raise LedgerError(
             f"another charge was made under the name {asked.id!r}; choose a new name"
         )
