@@ -59,8 +59,14 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 
     `public` test data gives the history a loss and an accuracy. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
-    budget. A run that stops in any other way is paid and lost; it is due within the
-    `deadline` of the account's policy.
+    budget. A run that stops in any other way is paid, and counts as a failure; it is due
+    within the `deadline` of the account's policy.
+
+    `checkpoint` is a new file, written after each epoch or `every` so many steps; its
+    weights are noisy and safe to show. `resume` is such a file to go on from, with the
+    same arguments and the steps that its charge has left: a step runs once, and those
+    that were begun and lost are lost. Optimizer settings, `micro`, `device`, `public`
+    and `callbacks` may be others. It goes on writing to that file.
 
     Guarantee: that of `preview`, for one unit with all of its rows, under add/remove
     with Poisson sampling; where units are replaced, without any gain from sampling.
