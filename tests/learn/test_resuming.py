@@ -252,6 +252,24 @@ def test_whoever_is_overtaken_stops_before_its_next_block(
     assert verify(account._ledger, whole=True)
 
 
+def test_nothing_is_read_before_its_steps_are_claimed(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise LedgerError("refused")
+
+    data, run = Pairs(), asked(account, example=EXAMPLE)
+    with monkeypatch.context() as now:
+        now.setattr("dither.ledger.Attempt.claim", refused)
+        for place in ({"checkpoint": "run.pt"}, {"resume": "run.pt"}):
+            with pytest.raises(LedgerError, match="refused"):
+                train(model(), data, **run, **place)
+            assert data.read == 0
+    train(model(), data, **run, resume="run.pt")
+    assert data.read > 0
+    assert claimed(account) == list(range(1, STEPS + 1))
+
+
 def test_runs_that_stop_and_go_on_freeze_the_account(account: Account) -> None:
     run, place = asked(account, every=1), {"checkpoint": "run.pt"}
     for step in range(1, account.policy.failures + 1):

@@ -101,12 +101,18 @@ def mark(account: Account) -> None:
         account._ledger.freeze_all(run, "a copy")
 
 
-@pytest.mark.parametrize("end", [stop, write_off, mark])
+def mark_and_thaw(account: Account) -> None:
+    mark(account)
+    account.thaw("looked at")
+
+
+@pytest.mark.parametrize("end", [stop, write_off, mark, mark_and_thaw])
 def test_a_line_after_the_end_is_found(end: Callable[[Account], None]) -> None:
     ledger = Ledger.open(":memory:")
     account, receipt = declared(ledger)
     Attempt.first(account, receipt).claim(1, 4)
     end(account)
+    verify(ledger)
     append(ledger, "claim", "clinic", claims())
     with pytest.raises(LedgerError, match="could hold"):
         verify(ledger)
