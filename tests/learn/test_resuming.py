@@ -258,8 +258,12 @@ def test_nothing_is_read_before_its_steps_are_claimed(
     def refused(*_: Any) -> None:
         raise LedgerError("refused")
 
+    def early(*_: Any) -> None:
+        raise AssertionError("it was read")
+
     data, run = Pairs(), asked(account, example=EXAMPLE)
     with monkeypatch.context() as now:
+        now.setattr("dither.learn.training.units_of", early)
         now.setattr("dither.ledger.Attempt.claim", refused)
         for place in ({"checkpoint": "run.pt"}, {"resume": "run.pt"}):
             with pytest.raises(LedgerError, match="refused"):
