@@ -97,7 +97,7 @@ def _check(found: Resumed, by: str | None) -> None:
     if not 0 <= saved.lost <= saved.done <= run.claimed:
         raise ArgumentError(
             "resume",
-            "is ahead of the book, which may be an older copy; nothing can go on",
+            "is ahead of the book, which may be an older copy; pass the newest book",
         )
     if by != found.receipt.by:
         raise ArgumentError("by", "is not who began the run; pass the same name")
