@@ -42,7 +42,7 @@ def test_a_model_is_known_by_its_layers_and_by_what_is_not_trained() -> None:
 
 def texts(**more: Any) -> dict[str, Any]:
     ready = prepared(model(), records(), Settings(**owned(**more)))
-    about = (ready.settings, ready.source, ready.plan, ready.radius)
+    about = (ready.source, ready.held, ready.settings, ready.plan, ready.radius)
     return texts_of(ready.model, *about)
 
 

@@ -23,9 +23,10 @@ from torch.optim.lr_scheduler import StepLR
 import dither
 from dither import ArgumentError, Budget
 from dither.errors import LedgerError
-from dither.learn import Adaptive, Linear, preview, train
+from dither.learn import Adaptive, Linear, Validation, preview, train
 from dither.learn.checkpoints import read, write
 from dither.learn.loop import Loop
+from dither.learn.validation import HeldOut
 from dither.ledger import Account, Ledger, Policy, verify
 from dither.ledger.export import export, recheck
 from tests.learn.data import EXAMPLE, Pairs, model, owned, records
@@ -514,3 +515,80 @@ def test_an_account_with_a_policy_of_its_own(tmp_path: Path) -> None:
         ((_, body),) = lines(account, "resume")
         (began,) = [one for one in book.entries() if one.kind == "resume"]
         assert body["deadline"] > dither.ledger.clock.after(began.time, 7000)
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The measurements on held-out records that were taken."""
+    found: list[Any] = []
+    measure = HeldOut.measure
+
+    def counted(self: HeldOut) -> Any:
+        found.append(measure(self))
+        return found[-1]
+
+    monkeypatch.setattr(HeldOut, "measure", counted)
+    return found
+
+
+def held(**more: Any) -> Validation:
+    return Validation(records(seed=2), **{"noise": 20.0} | more)
+
+
+def test_held_out_records_are_measured_once_for_each_epoch(
+    account: Account, measured: list[Any]
+) -> None:
+    run = asked(account, epochs=3, every=1, validation=held())
+    for step, place in ((2, {"checkpoint": "run.pt"}), (7, {"resume": "run.pt"})):
+        found = train(model(), records(), **run, **place, **at(step, True))
+    assert len(measured) == 1  # neither of both stopped at the end of an epoch
+    seen = [one.validation_accuracy is not None for one in found.history]
+    assert seen == [False, True, False]
+    found = train(model(), records(), **run, resume="run.pt")
+    assert len(measured) == 3
+    assert [one.step for one in found.history] == [2, 4, 7, 8, 12]
+    assert claimed(account) == list(range(1, 13))
+
+
+def test_a_lost_measurement_is_lost(account: Account, measured: list[Any]) -> None:
+    run = asked(account, validation=held())
+    with pytest.raises(Power):  # after the step, before the measurement
+        train(model(), records(), **run, checkpoint="run.pt", **at(4))
+    assert not measured
+    train(model(), records(), **run, resume="run.pt")
+    assert len(measured) == 1
+
+
+@pytest.mark.parametrize(
+    ("began", "now"),
+    [
+        (None, held()),
+        (held(), None),
+        (held(), held(noise=19.0)),
+        (held(), held(bound=2.0)),
+        (held(every=2), held()),
+    ],
+    ids=["brought in", "left out", "less noise", "another", "more often"],
+)
+def test_a_measurement_that_was_not_charged_is_refused(
+    account: Account, measured: list[Any], began: Any, now: Any
+) -> None:
+    run = begun(account, validation=began)
+    before = account._ledger.head, len(measured)
+    with pytest.raises(ArgumentError, match=r"^validation: "):
+        train(model(), records(), **run | {"validation": now}, resume="run.pt")
+    assert (account._ledger.head, len(measured)) == before
+
+
+def test_no_part_of_the_units_is_held_out_of_a_run_that_goes_on(
+    account: Account,
+) -> None:
+    for ask in (preview, train):
+        with pytest.raises(ArgumentError, match=r"^validation: draws"):
+            ask(
+                model(),
+                records(),
+                **asked(account, validation=Validation(0.2, noise=20.0)),
+                checkpoint="run.pt",
+            )
+    assert account.charges == 0

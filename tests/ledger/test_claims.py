@@ -142,11 +142,12 @@ def line(guarantee: Any, run: dict[str, Any]) -> Entry:
     [
         (RUN, {"steps": STEPS + 1, "plan": PLAN}, "more steps"),
         (Composed([RUN, RUN]), {"steps": 2 * STEPS + 1, "plan": PLAN}, "more steps"),
+        (Composed([RUN, PureDP(1)]), {"steps": STEPS + 1, "plan": PLAN}, "more steps"),
         (RUN, {"steps": 0, "plan": PLAN}, "without steps"),
         (RUN, {"steps": True, "plan": PLAN}, "without steps"),
         (RUN, {"steps": 1, "plan": None}, "without steps"),
     ],
-    ids=["many", "many of two", "none", "no number", "no plan"],
+    ids=["many", "many of two", "many beside", "none", "no number", "no plan"],
 )
 def test_what_no_run_declares(guarantee: Any, run: dict[str, Any], words: str) -> None:
     with pytest.raises(LedgerError, match=words):
@@ -154,7 +155,7 @@ def test_what_no_run_declares(guarantee: Any, run: dict[str, Any], words: str) -
 
 
 def test_steps_of_guarantees_that_name_none_are_declared() -> None:
-    for guarantee in (PureDP(1), GaussianDP(1), Composed([RUN, PureDP(1)])):
+    for guarantee in (PureDP(1), Composed([GaussianDP(1), PureDP(1)])):
         found = begun(line(guarantee, {"steps": 99, "plan": PLAN}))
         assert found == RunFacts("clinic", None, 99, PLAN, 0, 3)
 

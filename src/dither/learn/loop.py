@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
 from dither.learn.state import Held
+from dither.learn.validation import HeldOut
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -42,6 +43,7 @@ class Loop:
     units: Units
     tell: Tell | None = None
     epochs: list[Epoch] = field(default_factory=list)
+    held_out: HeldOut | None = None
     done: int = 0
 
     def run(self, first: int, last: int) -> bool:
@@ -149,6 +151,18 @@ class Loop:
         loss, accuracy = (
             (None, None) if tested is None else tested.measure(self.ready.model)
         )
-        self.epochs.append(
-            Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        )
+        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
+        if self.held_out is not None and self._due(now):
+            found = replace(found, **self.held_out.measure().fields)
+        self.epochs.append(found)
+
+    def _due(self, now: Step) -> bool:
+        """Whether held-out records are measured now. Where a run can be gone on with,
+        only after the last step of an epoch: that is claimed once, so no measurement is
+        taken twice.
+        """
+        plan = self.ready.plan
+        ended = now.step % plan.steps_per_epoch == 0
+        once = ended or self.ready.texts is None
+        asked = plan.validation
+        return asked is not None and once and asked.due(now.epoch, plan.epochs)

@@ -19,9 +19,10 @@ from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
 from dither.learn.gradients.oracle import trained
 from dither.learn.planning import Plan, way_of
-from dither.learn.records import Source
 from dither.learn.schedules import factors_of
 from dither.learn.settings import Settings
+from dither.learn.source import Source
+from dither.learn.validation import Validation
 from dither.ledger import Pinned
 from dither.ledger.entry import canonical
 from dither.ledger.wire import relation_of
@@ -43,8 +44,9 @@ def pinned(texts: Texts) -> Pinned:
 
 def texts_of(
     model: nn.Module,
-    settings: Settings,
     source: Source,
+    held: Source | None,
+    settings: Settings,
     plan: Plan,
     radius: Adapting,
 ) -> Texts:
@@ -52,7 +54,8 @@ def texts_of(
     to noisy sums only, or clipped.
     """
     way, amount = way_of(settings.cost)
-    factors = factors_of(settings.noise_schedule, plan.epochs * _steps(plan))
+    steps = plan.epochs * -(-plan.units // plan.batch)
+    factors = factors_of(settings.noise_schedule, steps)
     unit = plan.question.unit
     return {
         "model": fingerprint(model),
@@ -62,6 +65,7 @@ def texts_of(
         "epochs": plan.epochs,
         "rows": plan.rows,
         "unit": f"{unit.name}, {relation_of(unit)}",
+        "validation": _measured(plan.validation, held),
         "clip": repr(radius.rule or radius.clipping),
         "cost": f"{way} = {float(amount)!r}",
         "schedule": _hash(canonical(_runs(factors))),
@@ -70,8 +74,11 @@ def texts_of(
     }
 
 
-def _steps(plan: Plan) -> int:
-    return -(-plan.units // plan.batch)
+def _measured(asked: Validation | None, held: Source | None) -> str:
+    """What is measured on held-out records, which the charge pays for."""
+    if asked is None or held is None:
+        return ""
+    return f"{asked}, {asked.bound!r}, {asked.noise!r}, {_hash(held.words)}"
 
 
 def check_same(held: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -21,16 +21,17 @@ from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_batch_apart
 from dither.learn.optimizers import go_on, optimizers
 from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe
-from dither.learn.records import Source, source_of
+from dither.learn.probe import Probed, probe, probe_final
 from dither.learn.resuming import Resumed, account_of, resumed
-from dither.learn.rows import Batch, plain
+from dither.learn.rows import Batch
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
@@ -66,6 +67,7 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    held: Source | None = None
     every: int = 0
     texts: Texts | None = None
     """What is pinned down where checkpoints are written, and how often they are."""
@@ -79,16 +81,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         kind = type(model).__name__
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
-    source = source_of(
-        data,
-        inputs=settings.inputs,
-        target=settings.target,
-        owner=settings.owner,
-        classes=settings.classes,
-        table=settings.table,
-        collate_fn=settings.collate_fn,
-        example=settings.example,
-    )
+    source = run_source(data, settings.owner, settings)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
@@ -96,16 +89,17 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     found = kept_at(source, settings)
     plan = planned(source, settings, found)
     radius = Adapting.of(settings.clip, own, plan.batch)
+    held = held_source(settings, source, probed)
     texts = None
     if settings.keeps:
-        texts = texts_of(own, settings, source, plan, radius)
+        texts = texts_of(own, source, held, settings, plan, radius)
     if found is not None and texts is not None:
         check_same(found.saved.pinned, texts)
         go_on(found.saved, found.run.claimed, own, settings, optimizer, scheduler)
         radius.restore(found.saved.radius)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = _tested(settings, own, source, device)
+    tested = tested_on(settings, own, source, device)
     ready = Ready(
         own,
         fresh,
@@ -119,6 +113,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        held,
         every_of(settings, plan),
         texts,
         found,
@@ -132,6 +127,12 @@ def kept_at(source: Source, settings: Settings) -> Resumed | None:
     """Where checkpoints are written, if anywhere, and the one to go on from."""
     if not settings.keeps:
         return None
+    if settings.validation is not None and settings.validation.part is not None:
+        raise ArgumentError(
+            "validation",
+            "draws its part of the units anew when a run goes on, and would measure on "
+            "units that were trained on; pass other records, or leave checkpoint out",
+        )
     account = account_of(source, settings)
     found = resumed(account, settings)
     check_place(settings.place, settings.resume)
@@ -156,6 +157,7 @@ def planned(source: Source, settings: Settings, found: Resumed | None = None) ->
         rows=settings.rows,
         schedule=settings.noise_schedule,
         delta=settings.delta,
+        validation=settings.validation,
         paid=None if found is None else found.paid,
     )
 
@@ -226,25 +228,6 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     return math.ceil(span / parts)
 
 
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    try:
-        inputs, targets = (plain(one).to(device) for one in settings.public)
-        found = Tested(inputs, targets, settings.loss)
-        found.measure(model)
-    except Exception as error:
-        wanted = (source.schema.inputs, source.schema.targets)
-        raise ArgumentError(
-            "public",
-            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"shapes {wanted[0]} and {wanted[1]}",
-        ) from None
-    return found
-
-
 def _rehearse(ready: Ready) -> None:
     """Differentiate made-up rows of a full part once, so that what does not fit in
     memory is known before the charge; and see that so many rows do not mix either.
@@ -272,6 +255,8 @@ def _rehearse(ready: Ready) -> None:
             held.restore()
         check_batch_apart(ready.model, batch.inputs)
         held.restore()
+        if ready.plan.validation is not None:
+            probe_final(ready.model, ready.source.schema, batch.inputs)
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:

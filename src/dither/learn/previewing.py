@@ -32,6 +32,8 @@ class Preview:
     guarantee: Guarantee
     micro: int
     route: str
+    reading: tuple[str, ...] = ()
+    validation: str = ""
     left: int | None = None
     lost: int = 0
 
@@ -54,6 +56,8 @@ class Preview:
                 cost,
                 f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
                 "units at a time",
+                *([f"{self.validation}: part of the cost"] if self.validation else []),
+                *self.reading,
                 *rest,
             ]
         )
@@ -66,7 +70,9 @@ class Preview:
         return "<br>".join(html.escape(line) for line in str(self).split("\n"))
 
 
-def preview_of(plan: Plan, micro: int, route: str) -> Preview:
+def preview_of(
+    plan: Plan, micro: int, route: str, reading: tuple[str, ...] = ()
+) -> Preview:
     return Preview(
         noise=(min(plan.noises), max(plan.noises)),
         probability=plan.run.probability,
@@ -80,4 +86,6 @@ def preview_of(plan: Plan, micro: int, route: str) -> Preview:
         guarantee=plan.charged,
         micro=micro,
         route=route,
+        reading=reading,
+        validation="" if plan.validation is None else str(plan.validation),
     )

@@ -15,8 +15,8 @@ from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.pinning import noises_in, pinned
 from dither.learn.planning import Paid as PaidRun
-from dither.learn.records import Source
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.ledger import Account, Attempt, Receipt
 from dither.ledger.attempts import charged, is_stored, standing_of
 from dither.ledger.facts import RunFacts

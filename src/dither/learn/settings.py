@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adaptive, Clipping
 from dither.learn.gradients.oracle import Loss
 from dither.learn.schedules import Schedule
+from dither.learn.validation import Validation
 from dither.question import Asking
 
 __all__ = ["Settings", "Training"]
@@ -30,7 +30,7 @@ class Training(Asking, total=False):
     clip: float | Clipping | Adaptive
     optimizer: Callable[..., Any]
     lr: float | None
-    inputs: Sequence[str] | None
+    inputs: Sequence[str] | Mapping[str, Any] | None
     target: str | None
     owner: Any
     classes: Sequence[Any] | None
@@ -43,7 +43,8 @@ class Training(Asking, total=False):
     noise: float | None
     noise_schedule: Schedule | None
     scheduler: Callable[..., Any] | None
-    public: tuple[Tensor, Tensor] | None
+    public: Any
+    validation: Validation | None
     callbacks: Sequence[Callable[[Any], Any]] | None
     checkpoint: str | Path | None
     every: int | None
@@ -76,6 +77,7 @@ class Settings:
     noise_schedule: Any = None
     scheduler: Any = None
     public: Any = None
+    validation: Validation | None = None
     callbacks: Any = ()
     checkpoint: str | Path | None = None
     every: int | None = None
@@ -97,6 +99,12 @@ class Settings:
         if not callable(self.loss):
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"
+            )
+        if not isinstance(self.validation, Validation | None):
+            raise ArgumentError(
+                "validation",
+                "is private; say how it is measured: Validation(data, noise=20), or "
+                "Validation(0.2, noise=20) to hold out a part of the units",
             )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")

@@ -56,8 +56,9 @@ def _paid(guarantee: Mapping[str, Any]) -> int | None:
     if guarantee["kind"] == "declared":
         return _paid(guarantee["of"])
     if guarantee["kind"] == "composed":
-        parts = [_paid(part) for part in guarantee["parts"]]
-        return None if None in parts else sum(one or 0 for one in parts)
+        named = [_paid(part) for part in guarantee["parts"]]
+        steps = [one for one in named if one is not None]
+        return sum(steps) if steps else None
     found = guarantee.get("steps") if guarantee["kind"] == "poisson sampled" else None
     return int(found) if found is not None else None
 
