@@ -31,6 +31,7 @@ from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
 from dither.learn.tables import unread
 from dither.ledger import Account, Attempt
+from dither.ledger.attempts import check_process
 from dither.question import Paid
 from dither.release import Source
 
@@ -153,6 +154,7 @@ def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
 def _released(
     ready: Ready, source: Source, attempt: Attempt | None, epochs: tuple[Epoch, ...]
 ) -> ModelRelease:
+    check_process(ready.process)
     value = _trained(ready)
     digest = digest_of(value)
     account, receipt = ready.plan.question.account, source.receipt
