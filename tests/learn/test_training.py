@@ -74,7 +74,7 @@ def test_preview_says_how_noisy_a_mean_gradient_is(clip: Any) -> None:
     seen = preview(model(), records(), **owned(noise=3.0, clip=clip, delta=1e-6))
     assert seen.mean_noise == (pytest.approx(0.12), pytest.approx(0.12))
     assert seen.numbers == 67
-    assert "mean gradient: 0.12 in each of 67 numbers, 0.9823 in all" in str(seen)
+    assert "mean gradient: 0.12 in each of 67 numbers, 0.9822 in all" in str(seen)
 
 
 def test_what_is_charged_is_what_ran() -> None:

@@ -42,7 +42,8 @@ class Reading:
         return self.columns.rows([column_in(frame, "inputs", name) for name in wanted])
 
     def tensors(self, rows: Any) -> Inputs:
-        """The inputs of new rows. A number that is missing or infinite is NaN."""
+        """The inputs of new rows. A number that is missing, or infinite
+        without bounds, is NaN."""
         held = _by_column(rows, self.inputs)
         columns = [_column(held, name) for name in self.inputs]
         if len({len(one) for one in columns}) > 1:

@@ -58,15 +58,16 @@ class ModelRelease(Release):
 
         `rows` is a frame, columns by their names, or a list of dicts; the target may be
         missing. As in the run, a number outside of its bounds counts as the nearest one,
-        and a value that is none of the keys has 0 for each. A number that is missing or
-        infinite is NaN, and so is what a model makes of it: such rows did not count.
+        and a value that is none of the keys has 0 for each. A number that is missing, or
+        infinite without bounds, is NaN: such rows did not count.
         """
         return self._reading.tensors(rows)
 
     def predict(self, rows: Any) -> list[Any]:
         """What the model says of new rows: for each one of the declared classes, or a
-        number on the scale of the target; None where a number is missing. New rows cost
-        nothing, whosever they are, because the weights are released.
+        number on the scale of the target; None where a number is missing. Nothing is
+        charged, because the weights are released; what is said about a row is as private
+        as that row.
         """
         return self._reading.answers(self.value, rows)
 
