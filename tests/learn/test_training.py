@@ -68,6 +68,15 @@ def test_preview_takes_the_same_arguments_and_reads_nothing() -> None:
     assert budget.affords(dither.PureDP(2.9))  # nothing was spent
 
 
+@pytest.mark.parametrize("clip", [2.0, Adaptive(2.0, count_noise=1e9)])
+def test_preview_says_how_noisy_a_mean_gradient_is(clip: Any) -> None:
+    """Noise times radius over the batch: 3 · 2 / 50 in each of 67 numbers."""
+    seen = preview(model(), records(), **owned(noise=3.0, clip=clip, delta=1e-6))
+    assert seen.mean_noise == (pytest.approx(0.12), pytest.approx(0.12))
+    assert seen.numbers == 67
+    assert "mean gradient: 0.12 in each of 67 numbers, 0.9822 in all" in str(seen)
+
+
 def test_what_is_charged_is_what_ran() -> None:
     factors = Linear(1.0, 0.5)
     found = train(model(), records(), **owned(noise_schedule=factors, delta=1e-6))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.learn.rows import Rows, Tensors
+from dither.learn.rows import Rows
 from dither.learn.schema import Schema
 from dither.ledger import Receipt
+
+if TYPE_CHECKING:
+    from dither.learn.reading import Reading
 
 __all__ = ["EACH_ROW", "Read", "Source", "column_in", "ids_of"]
 
@@ -25,7 +28,7 @@ Read = tuple[Rows, Any]
 @dataclass(frozen=True)
 class Source:
     """Where rows come from. `read` is called after the charge, with its receipt;
-    `of_frame` reads a public frame in the same way, where there are columns.
+    `reading` reads public frames in the same way, where there are columns.
     """
 
     schema: Schema
@@ -35,7 +38,7 @@ class Source:
     dataset: Dataset | None = None
     table: str | None = None
     notes: tuple[str, ...] = ()
-    of_frame: Callable[[Any], Tensors] | None = None
+    reading: Reading | None = None
     columns: tuple[str, ...] = ()
     """Which columns are read, and how, in full."""
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from dither.by_name import by_name
 from dither.dataset import Dataset
-from dither.learn.clipping import Adaptive
+from dither.learn.clipping import Adapting, Adaptive
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out
@@ -105,10 +105,12 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
         kept_at(source, settings)
         plan = planned(source, settings)
         every_of(settings, plan)
-        return preview_of(plan, micro_of(settings.micro, plan), "")
+        radius = Adapting.of(settings.clip, model, plan.batch)
+        return preview_of(plan, radius, model, micro_of(settings.micro, plan))
     ready = prepared(model, data, settings)
     notes = ready.source.notes
-    found = preview_of(ready.plan, ready.micro, ready.probed.route, notes)
+    how = (ready.micro, ready.probed.route, notes)
+    found = preview_of(ready.plan, ready.radius, ready.model, *how)
     if ready.resumed is None:
         return found
     return replace(found, left=ready.resumed.left, lost=ready.resumed.lost)
@@ -169,6 +171,7 @@ def _released(
         history=History(epochs, ready.plan.epsilon_after),
         delta=ready.plan.delta,
         digest=digest,
+        reading=ready.source.reading,
     )
 
 
