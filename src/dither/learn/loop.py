@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
+from dither.learn.draws import secret, secretly, sow
 from dither.learn.gaussian import gaussians
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
+from dither.learn.silence import silently
 from dither.learn.state import Held
 from dither.progress import Tell
 
@@ -65,15 +68,16 @@ class Loop:
     def step(self, noise: float) -> None:
         """One noisy step. A batch without any unit steps too, by noise alone."""
         ready = self.ready
-        sampler = Poisson(ready.plan.run.rate)
-        drawn = sampler.draw(len(self.units))
+        drawn = Poisson(ready.plan.run.rate).draw(len(self.units))
         held = Held.of(ready.model)
         parameters = trained(ready.model)
         sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
-        for start in range(0, len(drawn), ready.micro):
-            part = self.units.take(drawn[start : start + ready.micro], ready.micro)
-            for name, one in self._sums(part.to(ready.device), held).items():
-                sums[name] += one
+        with secretly(ready.device), silently():
+            for start in range(0, len(drawn), ready.micro):
+                part = self.units.take(drawn[start : start + ready.micro], ready.micro)
+                part = ready.probed.fitting(part.to(ready.device))
+                for name, one in self._sums(part, held, secret()).items():
+                    sums[name] += one
         self._descend(sums, ready.radius.deviation(noise))
 
     def _descend(self, sums: Sums, deviation: float) -> None:
@@ -96,41 +100,33 @@ class Loop:
             yield name, drawn[start : start + one.numel()].view_as(one)
             start += one.numel()
 
-    def _sums(self, part: Batch, held: Held) -> Sums:
-        """Clipped sums of a part. If some record makes the model fail, the units are
-        looked at one by one, and those that do count for nothing.
+    def _sums(self, part: Batch, held: Held, seed: bytes) -> Sums:
+        """Clipped sums of a part. If some record makes the model fail, halves of it are
+        tried, and a unit that fails by itself counts for nothing. All others give what
+        they would without it: they keep their places, among as many rows, and what the
+        model draws for them.
         """
-        part = self.ready.probed.fitting(part)
         radius, before = self.ready.radius, self.ready.radius.below
         try:
-            return self._clipped(part, held)
+            return self._clipped(part, held, seed)
         except torch.OutOfMemoryError:
             raise
         except Exception:
             radius.below = before
         total: Sums = {}
-        for one in part.each(self.ready.plan.rows):
-            for name, found in self._alone(one, held).items():
+        for half in _halves(part, self.ready.plan.rows):
+            for name, found in self._sums(half, held, seed).items():
                 total[name] = total[name] + found if name in total else found
         return total
 
-    def _alone(self, unit: Batch, held: Held) -> Sums:
-        before = self.ready.radius.below
-        try:
-            return self._clipped(unit, held)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            self.ready.radius.below = before
-            return {}
-
-    def _clipped(self, part: Batch, held: Held) -> Sums:
+    def _clipped(self, part: Batch, held: Held, seed: bytes) -> Sums:
         """The sums of a part; the model then holds what it did before."""
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
+        sow(self.ready.device, seed)
         try:
             return self.ready.probed.oracle.sums(
-                part.inputs,
+                tree_map(torch.clone, part.inputs),  # a model may write into them
                 part.targets,
                 part.there,
                 self.ready.radius.weights(there),
@@ -147,3 +143,22 @@ class Loop:
         self.epochs.append(
             Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
         )
+
+
+def _halves(part: Batch, rows: int) -> list[Batch]:
+    """The part with one half of its units, and with the other; none if there is one
+    unit or nobody.
+    """
+    units = part.there.view(-1, rows).any(1).nonzero().flatten()
+    if len(units) < 2:
+        return []
+    later = torch.arange(len(part.there), device=units.device) // rows
+    later = later >= units[len(units) // 2]
+    return [_without(part, later), _without(part, ~later)]
+
+
+def _without(part: Batch, gone: Tensor) -> Batch:
+    def blank(values: Tensor) -> Tensor:
+        return values.masked_fill(gone.view(-1, *[1] * (values.ndim - 1)), 0)
+
+    return Batch(tree_map(blank, part.inputs), blank(part.targets), part.there & ~gone)

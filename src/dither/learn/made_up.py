@@ -20,7 +20,7 @@ __all__ = ["guarded", "made_up"]
 def made_up(schema: Schema, count: int, model: nn.Module) -> Tensor:
     """Inputs of the right shape: reals between -1 and 1, or numbers of embeddings."""
     size = count * math.prod(schema.inputs)
-    places = torch.arange(1, size + 1, dtype=torch.float64)
+    places = torch.arange(1, size + 1, dtype=torch.float64, device="cpu")
     shape = (count, *schema.inputs)
     if schema.input_type.is_floating_point:
         return torch.sin(places * 12.9898).to(schema.input_type).view(shape)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.errors import ArgumentError
+from dither.learn.draws import Draws
+from dither.learn.gradients.oracle import Inputs, called, size_of
+from dither.learn.separation import alike, short
 
-__all__ = ["check_batch_apart", "check_rows_apart", "resized"]
+__all__ = [
+    "check_batch_apart",
+    "check_odd_batches",
+    "check_rows_apart",
+    "refuse_mixing",
+    "resized",
+]
 
 SIZES = (-3.0, 0.0, 1e3, -1e3)
 """How many times larger rows are tried: a model may do something else with those."""
@@ -25,22 +35,67 @@ def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
     for rows in (inputs, *_larger(inputs)):
         _check_apart(model, rows, named=True)
     if inputs.is_floating_point() and _derivative(model, inputs):
-        _refuse_mixing(model, "")
+        refuse_mixing(model, "")
 
 
 def check_batch_apart(model: nn.Module, inputs: Tensor) -> None:
     """The same for a batch of full size, by what the whole model gives."""
     if len(inputs) > 1:
         _check_apart(model, inputs, named=False)
+        check_odd_batches(model, inputs)
 
 
-def _check_apart(model: nn.Module, inputs: Tensor, named: bool) -> None:
-    state = _state(inputs.device)
+def check_odd_batches(model: nn.Module, inputs: Inputs) -> None:
+    """The same where all rows but one are short, or alike; and rows that are alike must
+    give the same wherever they are.
+    """
+    if size_of(inputs) < 2:
+        return
+    for rows in (short(inputs, model), alike(inputs)):
+        _check_apart(model, rows, named=False, changes=[_second(rows, inputs)])
+    if not _same_everywhere(model, alike(inputs)):
+        refuse_mixing(model, "")
+
+
+def _second(rows: Inputs, others: Inputs) -> Inputs:
+    def taken(mine: Tensor, theirs: Tensor) -> Tensor:
+        return torch.cat([mine[:1], theirs[1:2], mine[2:]])
+
+    found: Inputs = tree_map(taken, rows, others)
+    return found
+
+
+def _same_everywhere(model: nn.Module, rows: Inputs) -> bool:
+    """Whether equal rows give the same; if the model draws, then in its final form."""
+    device = tree_leaves(rows)[0].device
+    modes = [(one, one.training) for one in model.modules()]
+    before = Draws.now(device)
+    try:
+        with torch.no_grad():
+            found = called(model, rows)
+            if before.moved:
+                found = called(model.eval(), rows)
+    except Exception:  # a model may refuse such rows
+        return True
+    finally:
+        for one, mode in modes:
+            one.training = mode
+    first = found[:1].expand_as(found)
+    return torch.allclose(found, first, rtol=1e-3, atol=1e-5, equal_nan=True)
+
+
+def _check_apart(
+    model: nn.Module,
+    inputs: Tensor,
+    named: bool,
+    changes: Iterable[Tensor] | None = None,
+) -> None:
+    state = Draws.now(inputs.device)
     try:
         names, before = _seen(model, inputs, state, named)
     except Exception:  # a model may refuse large rows, or what is no number
         return
-    for change in _changes(inputs):
+    for change in _changes(inputs) if changes is None else changes:
         try:
             after = _seen(model, change, state, named)[1]
         except Exception:
@@ -49,7 +104,7 @@ def _check_apart(model: nn.Module, inputs: Tensor, named: bool) -> None:
             continue
         layers = zip(names, before, after, strict=False)
         apart = (name for name, *both in layers if not _same_elsewhere(*both))
-        _refuse_mixing(model, next(apart, ""))
+        refuse_mixing(model, next(apart, ""))
 
 
 def _larger(inputs: Tensor) -> Iterator[Tensor]:
@@ -80,7 +135,10 @@ def resized(inputs: Tensor) -> Iterator[Tensor]:
 def _derivative(model: nn.Module, inputs: Tensor) -> bool:
     """Whether one row's input has any part in what other rows give."""
     leaf = inputs.clone().requires_grad_()
-    rest = model(leaf)[[0, 2]].sum()
+    try:
+        rest = model(leaf.clone())[[0, 2]].sum()
+    except RuntimeError:  # no gradients at all, as is found out later
+        return False
     if not rest.requires_grad:
         return False
     (found,) = torch.autograd.grad(rest, leaf, allow_unused=True)
@@ -88,7 +146,7 @@ def _derivative(model: nn.Module, inputs: Tensor) -> bool:
 
 
 def _seen(
-    model: nn.Module, inputs: Tensor, state: Tensor, named: bool
+    model: nn.Module, inputs: Tensor, state: Draws, named: bool
 ) -> tuple[list[str], list[Tensor]]:
     """What each layer gives if it is `named`, and the whole model at the end, with the
     same dropout.
@@ -114,27 +172,13 @@ def _seen(
         if named or not name
     ]
     try:
-        _restore(inputs.device, state)
+        state.restore()
         with torch.no_grad():
-            model(inputs)
+            model(inputs.clone())  # it may write into them
     finally:
         for hook in hooks:
             hook.remove()
     return names, found
-
-
-def _state(device: torch.device) -> Tensor:
-    """PyTorch's own random numbers, by which dropout goes: not those of noise."""
-    if device.type == "cuda":
-        return torch.cuda.get_rng_state(device)
-    return torch.get_rng_state()
-
-
-def _restore(device: torch.device, state: Tensor) -> None:
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state, device)
-    else:
-        torch.set_rng_state(state)
 
 
 def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
@@ -142,7 +186,7 @@ def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
     return torch.allclose(one, two, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
-def _refuse_mixing(model: nn.Module, name: str) -> None:
+def refuse_mixing(model: nn.Module, name: str) -> None:
     found = dict(model.named_modules()).get(name, model)
     kind = type(found).__name__
     where = f"layer {name!r} ({kind})" if name else f"the model ({kind})"

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,18 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
-from dither.learn.gradients.oracle import trained
+from dither.learn.draws import Draws
+from dither.learn.gradients.oracle import Ghost, trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
-from dither.learn.mixing import check_batch_apart
+from dither.learn.mixing import check_odd_batches, refuse_mixing
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe
+from dither.learn.probe import Probed, check_hooks, check_unchanged, probe
 from dither.learn.records import Source, source_of
 from dither.learn.rows import Batch, plain
 from dither.learn.schedules import optimizer_of, scheduler_of
+from dither.learn.separation import gradients_apart
 from dither.learn.settings import Settings
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
@@ -75,6 +77,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         collate_fn=settings.collate_fn,
         example=settings.example,
     )
+    check_hooks(model)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
@@ -99,8 +102,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         device,
     )
     with differentiating(own):
-        _rehearse(ready)
-    return ready
+        return _rehearsed(ready)
 
 
 def planned(source: Source, settings: Settings) -> Plan:
@@ -126,6 +128,7 @@ def differentiating(model: nn.Module) -> Iterator[None]:
         torch.inference_mode(False),
         torch.enable_grad(),
         torch.autocast(kind, enabled=False),
+        torch.autograd.set_detect_anomaly(False),
         np.errstate(all="ignore"),
         full_precision(),
         guarded(model),
@@ -236,37 +239,47 @@ def _tested(
     return found
 
 
-def _rehearse(ready: Ready) -> None:
-    """Differentiate made-up rows of a full part once, so that what does not fit in
-    memory is known before the charge; and see that so many rows do not mix either.
+def _rehearsed(ready: Ready) -> Ready:
+    """Differentiate made-up rows of a full part, so that what does not fit in memory is
+    known before the charge; and see that so many rows do not mix either. All parts of
+    the run have the shapes of this one.
     """
-    count = ready.micro * ready.plan.rows
-    held = Held.of(ready.model)
-    devices = [ready.device] if ready.device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
-        try:
-            batch = _made_up_batch(ready, count)
-            ready.probed.oracle.sums(
-                batch.inputs,
-                batch.targets,
-                batch.there,
-                ready.radius.clipping,
-                ready.plan.rows,
-            )
-        except Exception as error:
-            raise ArgumentError(
-                "micro",
-                f"gradients of {count:,} rows at once cannot be computed "
-                f"({error!s:.200}); pass a smaller micro=",
-            ) from None
-        finally:
-            held.restore()
-        check_batch_apart(ready.model, batch.inputs)
+    oracle, rows = ready.probed.oracle, ready.plan.rows
+    count = ready.micro * rows
+    held, draws = Held.of(ready.model), Draws.now(ready.device)
+    batch = _made_up_batch(ready, count)
+    try:
+        if isinstance(oracle, Ghost):
+            oracle = oracle.settled(batch.inputs, batch.targets, batch.there, rows)
+        oracle.sums(
+            batch.inputs, batch.targets, batch.there, ready.radius.clipping, rows
+        )
+        check_unchanged(held)
+        if isinstance(oracle, Ghost):
+            _check_batch(oracle, batch, rows)
+    except ArgumentError:
+        raise
+    except Exception as error:
+        raise ArgumentError(
+            "micro",
+            f"gradients of {count:,} rows at once cannot be computed "
+            f"({error!s:.200}); pass a smaller micro=",
+        ) from None
+    finally:
         held.restore()
+        draws.restore()
+    return replace(ready, probed=replace(ready.probed, oracle=oracle))
+
+
+def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:
+    """Only where rows are differentiated together can they mix."""
+    check_odd_batches(oracle.model, batch.inputs)
+    if not gradients_apart(oracle, batch, rows):
+        refuse_mixing(oracle.model, "")
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:
     schema = ready.source.schema
     inputs = made_up(schema, count, ready.model)
-    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count))
+    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count, device="cpu"))
     return batch.to(ready.device)

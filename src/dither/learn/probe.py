@@ -5,27 +5,37 @@ keeps none, and how its gradients are found.
 from __future__ import annotations
 
 import math
+import random  # allowed: its generators are refused
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 
 from dither.errors import ArgumentError
+from dither.learn.draws import Draws
+from dither.learn.gradients.alone import Alone
 from dither.learn.gradients.oracle import Ghost, Loss, Oracle, row_losses, trained
 from dither.learn.made_up import made_up
 from dither.learn.mixing import check_rows_apart, resized
 from dither.learn.route import route_of
 from dither.learn.rows import Batch, Schema
-from dither.learn.state import Held
+from dither.learn.state import Held, held_by
 
-__all__ = ["Probed", "probe"]
+__all__ = ["Probed", "check_hooks", "check_unchanged", "probe"]
 
 TRIED = 3
 """Rows that a model is tried with."""
+GENERATORS = (
+    torch.Generator,
+    np.random.Generator,  # allowed: it is refused
+    np.random.RandomState,  # allowed: it is refused
+    random.Random,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,10 @@ class Probed:
 
     @property
     def route(self) -> str:
-        return "one way back" if isinstance(self.oracle, Ghost) else "row by row"
+        if isinstance(self.oracle, Ghost):
+            return "one way back"
+        alone = isinstance(self.oracle, Alone)
+        return "one row at a time" if alone else "row by row"
 
     def fitting(self, batch: Batch) -> Batch:
         """The batch without rows whose label is none of the classes."""
@@ -65,7 +78,7 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
         outputs = _outputs(model, inputs)
         _check_nothing_kept(held, inputs)
         check_rows_apart(model, inputs)
-        _check_unchanged(held)
+        check_unchanged(held)
         targets, classes = _targets(schema, outputs, device)
         _check_loss(loss, outputs, targets)
         return Probed(route_of(model, loss, inputs, targets), classes)
@@ -88,6 +101,13 @@ def _check_parts(model: nn.Module) -> None:
                 f"parameter {name!r} is {one.dtype}; call .float() on the model: noise "
                 "is added in float32",
             )
+    for name, one in held_by(model):
+        if isinstance(one, GENERATORS):
+            raise ArgumentError(
+                "model",
+                f"{name!r} is a generator with a seed of its own; masks must be secret, "
+                "so draw without generator=",
+            )
     for name, module in model.named_modules():
         learns = any(one.requires_grad for one in module.parameters(recurse=False))
         if getattr(module, "sparse", False) and learns:
@@ -105,15 +125,43 @@ def _check_parts(model: nn.Module) -> None:
             )
 
 
+def check_hooks(model: nn.Module) -> None:
+    """Hooks see private rows and gradients without noise, and may change them."""
+    for name, module in model.named_modules():
+        if any(getattr(module, place) for place in HOOKS):
+            where = f"layer {name!r}" if name else "the model"
+            raise ArgumentError(
+                "model",
+                f"{where} ({type(module).__name__}) has hooks, which would see private "
+                "rows or gradients without noise; remove them (in place of weight_norm "
+                "and spectral_norm, use those of torch.nn.utils.parametrizations)",
+            )
+    for name, one in model.named_parameters():
+        if one._backward_hooks:
+            raise ArgumentError(
+                "model",
+                f"parameter {name!r} has hooks, which get no gradients here; remove "
+                "them",
+            )
+
+
+HOOKS = (
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+)
+
+
 @contextmanager
 def _undone(model: nn.Module, device: torch.device) -> Iterator[Held]:
-    """Leave the model and PyTorch's own random numbers as they were."""
-    before = Held.of(model)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        try:
-            yield before
-        finally:
-            before.restore()
+    """Leave the model, and what it draws from, as they were."""
+    before, draws = Held.of(model), Draws.now(device)
+    try:
+        yield before
+    finally:
+        before.restore()
+        draws.restore()
 
 
 def _outputs(model: nn.Module, inputs: Tensor) -> Tensor:
@@ -138,10 +186,10 @@ def _check_nothing_kept(held: Held, inputs: Tensor) -> None:
     for rows in (inputs, *resized(inputs)):
         with suppress(Exception):  # a model may refuse rows of another size
             held.model(rows)
-        _check_unchanged(held)
+        check_unchanged(held)
 
 
-def _check_unchanged(held: Held) -> None:
+def check_unchanged(held: Held) -> None:
     name = held.changed()
     if name is not None:
         raise ArgumentError(

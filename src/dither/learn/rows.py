@@ -32,8 +32,11 @@ class Schema:
     target_type: torch.dtype
 
     def blank(self, count: int) -> tuple[Tensor, Tensor]:
-        inputs = torch.zeros(count, *self.inputs, dtype=self.input_type)
-        return inputs, torch.zeros(count, *self.targets, dtype=self.target_type)
+        inputs = torch.zeros(count, *self.inputs, dtype=self.input_type, device="cpu")
+        targets = torch.zeros(
+            count, *self.targets, dtype=self.target_type, device="cpu"
+        )
+        return inputs, targets
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,9 @@ class Tensors(Rows):
 
     inputs: Tensor
     targets: Tensor
-    there: Tensor = field(default_factory=lambda: torch.ones(0, dtype=torch.bool))
+    there: Tensor = field(
+        default_factory=lambda: torch.ones(0, dtype=torch.bool, device="cpu")
+    )
 
     @classmethod
     def of(cls, inputs: Tensor, targets: Tensor) -> Tensors:
@@ -109,7 +114,7 @@ class Samples(Rows):
 
     def take(self, places: Places) -> Batch:
         inputs, targets = self.schema.blank(len(places))
-        there = torch.zeros(len(places), dtype=torch.bool)
+        there = torch.zeros(len(places), dtype=torch.bool, device="cpu")
         for line, place in enumerate(places.tolist()):
             found = None if place < 0 else self._row(place)
             if found is not None:
@@ -145,7 +150,7 @@ def plain(values: Any) -> Tensor:
 def _finite(values: Tensor) -> Tensor:
     """Whether all numbers of a row are finite."""
     if not len(values):
-        return torch.ones(0, dtype=torch.bool)
+        return torch.ones(0, dtype=torch.bool, device="cpu")
     return torch.isfinite(values).reshape(len(values), -1).all(1)
 
 

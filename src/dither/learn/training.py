@@ -10,6 +10,7 @@ from torch import nn
 from dither.by_name import by_name
 from dither.dataset import Dataset
 from dither.learn.clipping import Adaptive
+from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch, History
 from dither.learn.loop import Loop
@@ -25,6 +26,7 @@ from dither.learn.records import unread
 from dither.learn.release import ModelRelease, digest_of
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
+from dither.learn.silence import silently
 from dither.ledger import Account, Receipt
 from dither.progress import Tell
 from dither.release import Source
@@ -92,7 +94,8 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
 def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
     """Read the records, and run the epochs."""
     with differentiating(ready.model):
-        rows, owners = ready.source.read(receipt)
+        with secretly(ready.device), silently():
+            rows, owners = ready.source.read(receipt)
         loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)
         for epoch in range(ready.plan.epochs):
             if loop.epoch(epoch):

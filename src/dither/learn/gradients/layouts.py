@@ -21,12 +21,12 @@ from dither.learn.gaussian import gaussians
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
 from dither.learn.gradients.oracle import Ghost, Inputs, called, size_of, trained
-from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Tape
+from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Call, Tape
 from dither.learn.gradients.untraceable import Untraceable
 
 __all__ = ["layouts_of"]
 
-Seen = Mapping[int, list[Tensor]]
+Seen = Mapping[Call, list[Tensor]]
 LAYOUTS = (LEADING, SECOND, SHARED)
 TRIALS = 12
 NEAR = 1e-3
@@ -36,7 +36,7 @@ LARGE = 1e3
 
 def layouts_of(
     model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
-) -> dict[int, str]:
+) -> dict[Call, str]:
     """The layout of each tapped call; raises `Untraceable` if a call has none.
 
     Takes two rows or more. A model that draws numbers is looked at in both modes, and
@@ -54,31 +54,39 @@ def layouts_of(
 
 def _layouts(
     model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
-) -> dict[int, str]:
+) -> dict[Call, str]:
     moved = copy.deepcopy(model)
-    found: dict[int, str] = {}
-    shown: dict[int, Tensor] = {}
+    found: dict[Call, str] = {}
+    shown: dict[Call, Tensor] = {}
+    way: list[Call] | None = None
     for trial in range(TRIALS):
         _move(moved, model, 0.5 + 0.2 * trial)
         seen, calls = _gradients(moved, loss, inputs, targets, found)
+        if way is not None and calls != way:
+            raise Untraceable("a model that takes another way each time")
+        way = calls
         new = {
             call: _layout(one, found.get(call))
             for call, one in seen.items()
             if call in found or bool(_lit(one).all())
         }
         if SHARED in new.values() and SHARED not in found.values():
-            found = new
+            # Copies for each row have one axis more in all calls that follow.
+            found, way = {one: SHARED for one in new if new[one] == SHARED}, None
+            shown = {}
             continue
         if any(found.get(call, one) != one for call, one in new.items()):
             raise Untraceable("a layer that sees rows in two ways")
         found |= new
         for call, one in seen.items():
-            shown[call] = shown.get(call, torch.zeros(1)) + _lit(one)
+            shown[call] = shown.get(call, torch.zeros(1, dtype=torch.float32)) + _lit(
+                one
+            )
         if len(found) == len(shown) and all(bool(one.all()) for one in shown.values()):
             break
     else:
         raise Untraceable("a layer that no gradient reaches")
-    found = {call: found.get(call, UNSEEN) for call in range(calls)}
+    found = {call: found.get(call, UNSEEN) for call in calls}
     _confirm(moved.eval(), loss, inputs, targets, found)
     larger = tree_map(_larger, inputs)
     _check_larger(_gradients(moved, loss, larger, targets, found)[0], found)
@@ -89,7 +97,7 @@ def _larger(rows: Tensor) -> Tensor:
     return rows * LARGE if rows.is_floating_point() else rows
 
 
-def _check_larger(seen: Seen, layouts: Mapping[int, str]) -> None:
+def _check_larger(seen: Seen, layouts: Mapping[Call, str]) -> None:
     """That large rows are apart too, where their gradients are numbers."""
     for call, gradients in seen.items():
         layout = layouts.get(call, UNSEEN)
@@ -114,17 +122,17 @@ def _gradients(
     loss: Loss,
     inputs: Inputs,
     targets: Tensor,
-    layouts: Mapping[int, str],
-) -> tuple[Seen, int]:
+    layouts: Mapping[Call, str],
+) -> tuple[Seen, list[Call]]:
     """For each tapped call that gradients reach, that of its output for each row's
-    loss; and how many calls there are.
+    loss; and all calls there are.
     """
     names = {id(one): name for name, one in trained(model).items()}
     count = size_of(inputs)
-    seen: dict[int, list[Tensor | None]] = {}
+    seen: dict[Call, list[Tensor | None]] = {}
     row = 0
 
-    def watch(call: int, gradient: Tensor) -> None:
+    def watch(call: Call, gradient: Tensor) -> None:
         seen.setdefault(call, [None] * count)[row] = gradient
 
     tape = Tape(KNOWN, names, count, layouts=layouts, watcher=watch)
@@ -184,7 +192,7 @@ def _confirm(
     loss: Loss,
     inputs: Inputs,
     targets: Tensor,
-    layouts: Mapping[int, str],
+    layouts: Mapping[Call, str],
 ) -> None:
     """That norms and sums are those of single rows."""
     count, parameters = size_of(inputs), trained(model)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
 from dither.learn.gradients.norms import Measured, measured
-from dither.learn.gradients.tape import Tape
+from dither.learn.gradients.tape import Call, Shapes, Tape
 
 __all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
 
@@ -106,13 +106,27 @@ class Ghost(Oracle):
 
     model: nn.Module
     loss: Loss
-    layouts: Mapping[int, str] = field(default_factory=dict)
+    layouts: Mapping[Call, str] = field(default_factory=dict)
+    shapes: Sequence[Shapes] | None = None
+    """Of what layers take for a part of a batch. All parts have as many rows, so other
+    shapes come from what is in the rows."""
+
+    def settled(
+        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
+    ) -> Ghost:
+        """The same for parts of this size only, with the shapes of these rows."""
+        tape = self._taped(inputs, targets, there, rows)
+        return replace(self, shapes=tuple(tape.shapes))
 
     def measured(
         self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
-        parameters = trained(self.model)
-        names = {id(one): name for name, one in parameters.items()}
+        tape = self._taped(inputs, targets, there, rows)
+        with as_given(targets):
+            return {name: measured(uses) for name, uses in tape.uses.items()}
+
+    def _taped(self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int) -> Tape:
+        names = {id(one): name for name, one in trained(self.model).items()}
         units = size_of(inputs) // rows
         there = there.bool()
         # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
@@ -121,8 +135,9 @@ class Ghost(Oracle):
         tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
         with tape:
             outputs = called(self.model, inputs)
+        tape.check(self.shapes)
         losses = row_losses(self.loss, outputs, targets)
         total = torch.where(there, losses, 0.0).sum()
         with as_given(targets):
             torch.autograd.grad(total, tape.anchor, allow_unused=True)
-            return {name: measured(uses) for name, uses in tape.uses.items()}
+        return tape

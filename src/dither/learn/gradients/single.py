@@ -22,7 +22,7 @@ from dither.learn.gradients.oracle import (
 )
 from dither.learn.gradients.uses import Whole, full
 
-__all__ = ["Single"]
+__all__ = ["Single", "held_for"]
 
 HELD = 1 << 26
 """Numbers of gradients that are held at once: 256 MiB in float32."""
@@ -79,7 +79,7 @@ class Single(Oracle):
         with sdpa_kernel(SDPBackend.MATH):
             found = each(plain, alone, targets.unsqueeze(1))
         units = size_of(inputs) // rows
-        return {name: measured([_held(found[name], there, units)]) for name in plain}
+        return {name: measured([held_for(found[name], there, units)]) for name in plain}
 
     def _loss(self, parameters: dict[str, Any], row: Inputs, target: Tensor) -> Tensor:
         args, words = ((), row) if isinstance(row, dict) else (row, {})
@@ -87,7 +87,7 @@ class Single(Oracle):
         return self.loss(functional_call(self.model, parameters, args, words), target)
 
 
-def _held(gradients: Tensor, there: Tensor, units: int) -> Whole:
+def held_for(gradients: Tensor, there: Tensor, units: int) -> Whole:
     """The sum over a unit's rows; rows that only fill up count for nothing, even if
     their gradient is not a number.
     """
