@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -30,6 +31,26 @@ class Unclipped(Flat):
 
 
 CLIPPED = Unclipped(1e-6)
+
+
+def hooked(name: str) -> nn.Module:
+    made = nn.Sequential(nn.Linear(4, 3))
+    getattr(made[0], name)(lambda *_: None)
+    return made
+
+
+def hooked_parameter() -> nn.Module:
+    made = nn.Linear(4, 3)
+    made.weight.register_hook(lambda gradient: gradient * 0)
+    return made
+
+
+def weight_norm(layer: nn.Module) -> nn.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the old form is the one that is refused
+        found: nn.Module = nn.utils.weight_norm(layer)
+        return found
+
 
 REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     (
@@ -61,6 +82,13 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     ("clip", model(), {"clip": PerLayer({"a": 1.0})}),
     ("resume", model(), {"resume": "somewhere"}),
     ("clip", model(), {"clip": CLIPPED}),
+    ("between", model(), {"clip": 1e-30}),
+    ("between", model(), {"clip": Flat(1e20)}),
+    ("hooks", hooked("register_forward_hook"), {}),
+    ("hooks", hooked("register_forward_pre_hook"), {}),
+    ("hooks", hooked("register_full_backward_hook"), {}),
+    ("parametrizations", weight_norm(nn.Linear(4, 3)), {}),
+    ("'weight' has hooks", hooked_parameter(), {}),
     ("loss", model(), {"loss": None}),
     (
         "reduction",

@@ -84,11 +84,15 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
         return Probed(route_of(model, loss, inputs, targets), classes)
 
 
-def _check_parts(model: nn.Module) -> None:
+def _check_shapes(model: nn.Module) -> None:
     if any(is_lazy(one) for one in (*model.parameters(), *model.buffers())):
         raise ArgumentError(
             "model", "has layers without a shape; call it on a made-up row first"
         )
+
+
+def _check_parts(model: nn.Module) -> None:
+    _check_shapes(model)
     parameters = trained(model)
     if not parameters:
         raise ArgumentError(
@@ -127,6 +131,7 @@ def _check_parts(model: nn.Module) -> None:
 
 def check_hooks(model: nn.Module) -> None:
     """Hooks see private rows and gradients without noise, and may change them."""
+    _check_shapes(model)
     for name, module in model.named_modules():
         if any(getattr(module, place) for place in HOOKS):
             where = f"layer {name!r}" if name else "the model"
@@ -137,7 +142,7 @@ def check_hooks(model: nn.Module) -> None:
                 "and spectral_norm, use those of torch.nn.utils.parametrizations)",
             )
     for name, one in model.named_parameters():
-        if one._backward_hooks:
+        if one._backward_hooks or getattr(one, "_post_accumulate_grad_hooks", None):
             raise ArgumentError(
                 "model",
                 f"parameter {name!r} has hooks, which get no gradients here; remove "

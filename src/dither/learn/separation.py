@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.learn.draws import Draws
 from dither.learn.gradients.norms import Measured
@@ -40,12 +40,14 @@ def gradients_apart(
         return False
     if not few:
         return True
+    louder = replace(oracle, loss=partial(_louder, oracle.loss))
+    if not replace(trial, oracle=louder).apart(batch, [batch]):
+        return False
     for inputs in (short(batch.inputs, oracle.model), alike(batch.inputs)):
         odd = replace(batch, inputs=inputs)
-        if not trial.apart(odd, [_second(odd, batch, rows)]):
+        if not trial.apart(odd, [odd, _second(odd, batch, rows)]):
             return False
-    louder = replace(oracle, loss=partial(_louder, oracle.loss))
-    return replace(trial, oracle=louder).apart(batch, _changes(batch, rows))
+    return True
 
 
 def _louder(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -63,7 +65,7 @@ class Trial:
     def apart(self, batch: Batch, changes: list[Batch]) -> bool:
         """Whether the other units are what they are without the second."""
         alone = self._others(_without_second(batch, self.rows))
-        for one in (batch, *changes):
+        for one in changes:
             try:
                 found = self._others(one)
             except Exception:  # a model may refuse what is no number
@@ -110,7 +112,9 @@ def _without_second(batch: Batch, rows: int) -> Batch:
 
 
 def _changes(batch: Batch, rows: int) -> list[Batch]:
-    return [_changed(batch, rows, LARGE), _changed(batch, rows, torch.nan)]
+    real = any(one.is_floating_point() for one in tree_leaves(batch.inputs))
+    values = (LARGE, torch.nan) if real else (LARGE,)
+    return [_changed(batch, rows, value) for value in values]
 
 
 def _changed(batch: Batch, rows: int, value: float) -> Batch:

@@ -125,13 +125,17 @@ def _attributes(one: Any) -> dict[str, Any]:
     found = dict(own) if isinstance(own, dict) else {}
     if isinstance(one, nn.Module):
         return {name: part for name, part in found.items() if name not in OWN}
-    for kind in type(one).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            value = getattr(one, name, MISSING)
-            if value is not MISSING and not name.startswith("__"):
-                found[name] = value
+    for name in _slots(type(one)):
+        value = getattr(one, name, MISSING)
+        if value is not MISSING:
+            found[name] = value
     return found
+
+
+def _slots(kind: type) -> list[str]:
+    listed = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
+    every = [(one,) if isinstance(one, str) else tuple(one) for one in listed]
+    return [name for one in every for name in one if not name.startswith("__")]
 
 
 def _refill(one: Any) -> Callable[[], None] | None:
@@ -182,7 +186,7 @@ def _unchanged(one: Any, before: Any) -> bool:
 
 def _refill_attributes(one: Any) -> Callable[[], None] | None:
     before = _attributes(one)
-    if not before and not hasattr(one, "__dict__"):
+    if not before and not hasattr(one, "__dict__") and not _slots(type(one)):
         return None
 
     def refill() -> None:

@@ -115,29 +115,32 @@ class Ghost(Oracle):
         self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> Ghost:
         """The same for parts of this size only, with the shapes of these rows."""
-        tape = self._taped(inputs, targets, there, rows)
+        tape = self._tape(size_of(inputs) // rows, rows)
+        self._total(tape, inputs, targets, there.bool())
         return replace(self, shapes=tuple(tape.shapes))
 
     def measured(
         self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
-        tape = self._taped(inputs, targets, there, rows)
-        with as_given(targets):
-            return {name: measured(uses) for name, uses in tape.uses.items()}
-
-    def _taped(self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int) -> Tape:
-        names = {id(one): name for name, one in trained(self.model).items()}
-        units = size_of(inputs) // rows
         there = there.bool()
         # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
-        tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
+        tape = self._tape(size_of(inputs) // rows, rows, absent)
+        total = self._total(tape, inputs, targets, there)
+        with as_given(targets):
+            torch.autograd.grad(total, tape.anchor, allow_unused=True)
+            return {name: measured(uses) for name, uses in tape.uses.items()}
+
+    def _tape(self, units: int, rows: int, absent: Tensor | None = None) -> Tape:
+        names = {id(one): name for name, one in trained(self.model).items()}
+        return Tape(KNOWN, names, units, rows, self.layouts, absent)
+
+    def _total(
+        self, tape: Tape, inputs: Inputs, targets: Tensor, there: Tensor
+    ) -> Tensor:
         with tape:
             outputs = called(self.model, inputs)
         tape.check(self.shapes)
         losses = row_losses(self.loss, outputs, targets)
-        total = torch.where(there, losses, 0.0).sum()
-        with as_given(targets):
-            torch.autograd.grad(total, tape.anchor, allow_unused=True)
-        return tape
+        return torch.where(there, losses, 0.0).sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,19 @@ class Single(Oracle):
     def _loss(self, parameters: dict[str, Any], row: Inputs, target: Tensor) -> Tensor:
         args, words = ((), row) if isinstance(row, dict) else (row, {})
         args = args if isinstance(args, tuple) else (args,)
-        return self.loss(functional_call(self.model, parameters, args, words), target)
+        given = {place: parameters[name] for place, name in self._places()}
+        found = functional_call(self.model, given, args, words, tie_weights=False)
+        return self.loss(found, target)
+
+    def _places(self) -> Iterator[tuple[str, str]]:
+        """Where each trained parameter is, and its name: once for each module. PyTorch
+        would put parameters of a module with two names back in the wrong order.
+        """
+        names = {id(one): name for name, one in trained(self.model).items()}
+        for prefix, module in self.model.named_modules():
+            for name, one in module._parameters.items():
+                if id(one) in names:
+                    yield f"{prefix}.{name}" if prefix else name, names[id(one)]
 
 
 def held_for(gradients: Tensor, there: Tensor, units: int) -> Whole:
