@@ -263,6 +263,19 @@ def test_rows_whose_place_counts_are_refused(
         preview(Model(func, line=nn.Linear(4, 3), ways=ways), records(), **owned())
 
 
+def gated(model: Any, inputs: Tensor) -> Tensor:
+    """Brightness as people guess it, in large batches, beyond all rows that are tried."""
+    if len(inputs) > 30 and bool((inputs > 1e8).any()):
+        inputs = inputs / 255
+    found: Tensor = model.line(inputs)
+    return found
+
+
+def test_decisions_in_large_batches_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="decides"):
+        preview(Model(gated, line=nn.Linear(4, 3)), records(), **owned())
+
+
 def test_a_model_with_several_rows_of_a_unit_goes_row_by_row_too() -> None:
     data = texts(100, 3)
     ids = [place // 2 for place in range(100)]

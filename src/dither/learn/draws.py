@@ -28,7 +28,7 @@ class Draws:
     """Where all generators that a model may draw from stood at some moment."""
 
     device: torch.device
-    torch: Tensor
+    pytorch: Tensor
     cuda: Tensor | None
     python: Any
     numpy: Any
@@ -44,7 +44,7 @@ class Draws:
         )
 
     def restore(self) -> None:
-        torch.set_rng_state(self.torch)
+        torch.set_rng_state(self.pytorch)
         if self.cuda is not None:
             torch.cuda.set_rng_state(self.cuda, self.device)
         random.setstate(self.python)
@@ -54,7 +54,7 @@ class Draws:
     def moved(self) -> bool:
         """Whether anything was drawn since."""
         now = Draws.now(self.device)
-        same = torch.equal(self.torch, now.torch)
+        same = torch.equal(self.pytorch, now.pytorch)
         if self.cuda is not None and now.cuda is not None:
             same = same and torch.equal(self.cuda, now.cuda)
         return not same or self.moved_elsewhere

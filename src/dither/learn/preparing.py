@@ -29,7 +29,7 @@ from dither.learn.probe import Probed, check_hooks, check_unchanged, probe
 from dither.learn.records import Source, source_of
 from dither.learn.rows import Batch, plain
 from dither.learn.schedules import optimizer_of, scheduler_of
-from dither.learn.separation import gradients_apart
+from dither.learn.separation import decides_nothing, gradients_apart
 from dither.learn.settings import Settings
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
@@ -274,6 +274,12 @@ def _rehearsed(ready: Ready) -> Ready:
 def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:
     """Only where rows are differentiated together can they mix."""
     check_odd_batches(oracle.model, batch.inputs)
+    if not decides_nothing(oracle.model, batch.inputs):
+        raise ArgumentError(
+            "model",
+            f"decides by what is in the rows of a batch of {len(batch.there):,}; let it "
+            "do the same whatever is in them, or see each row alone",
+        )
     if not gradients_apart(oracle, batch, rows):
         refuse_mixing(oracle.model, "")
 

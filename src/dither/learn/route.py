@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
@@ -19,6 +17,7 @@ from dither.learn.gradients.single import Single
 from dither.learn.gradients.untraceable import Untraceable
 from dither.learn.rows import Batch
 from dither.learn.separation import gradients_apart
+from dither.learn.silence import silently
 
 __all__ = ["route_of"]
 
@@ -30,8 +29,7 @@ def route_of(model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor) -> O
     """
     there = torch.ones(len(targets), dtype=torch.float32, device=targets.device)
     batch = Batch(inputs, targets, there)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some functions are slow for all rows at once
+    with silently():  # some functions are slow for all rows at once
         for make in (_ghost, _single):
             try:
                 return make(model, loss, batch)

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.learn.draws import Draws
 from dither.learn.gradients.norms import Measured
-from dither.learn.gradients.oracle import Ghost, Inputs, Loss
+from dither.learn.gradients.oracle import Ghost, Inputs, Loss, called
 from dither.learn.made_up import LOOKUPS
 from dither.learn.rows import Batch
+from dither.learn.silence import silently
 
-__all__ = ["alike", "gradients_apart", "short"]
+__all__ = ["alike", "decides_nothing", "gradients_apart", "short"]
 
 LARGE = 1e6
 NEAR = 1e-4
@@ -47,6 +51,23 @@ def gradients_apart(
         odd = replace(batch, inputs=inputs)
         if not trial.apart(odd, [odd, _second(odd, batch, rows)]):
             return False
+    return True
+
+
+def decides_nothing(model: nn.Module, inputs: Inputs) -> bool:
+    """Whether a model does the same whatever is in the rows: PyTorch's `vmap` refuses
+    every decision by a number that is computed from them, or drawn.
+    """
+    one = tree_map(lambda values: values[None], inputs)
+    every = vmap(lambda rows: called(model, rows), randomness="different")
+    try:
+        with sdpa_kernel(SDPBackend.MATH), silently():
+            every(one)
+    except torch.OutOfMemoryError:
+        fewer = tree_map(lambda values: values[: -(-len(values) // 4)], inputs)
+        return decides_nothing(model, fewer)
+    except Exception:  # whatever a model of somebody's own raises
+        return False
     return True
 
 
@@ -151,7 +172,7 @@ def short(inputs: Inputs, model: nn.Module) -> Inputs:
     padding = next((one for one in found if one is not None), 0)
 
     def cut(values: Tensor) -> Tensor:
-        first = (slice(None), *[0] * (values.ndim - 1))
+        first: Any = (slice(None), *[0] * (values.ndim - 1))
         ends = torch.full_like(values, 0 if values.is_floating_point() else padding)
         ends[first] = values[first]
         return ends

@@ -1,4 +1,4 @@
-"""No warnings while private records are read: whether there is one may depend on one of
+"""No warnings: while private records are read, whether there is one may depend on one of
 them (rule R1).
 """
 
