@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -29,6 +29,8 @@ PLAIN = (
     | BuiltinFunctionType | Enum | torch.dtype | torch.device
 )  # fmt: skip
 """What holds nothing that could change."""
+CONTAINERS = (dict, list, set, tuple, frozenset, deque)
+"""These have no attributes."""
 MISSING = object()
 
 
@@ -121,6 +123,8 @@ def _parts(one: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _attributes(one: Any) -> dict[str, Any]:
+    if type(one) in CONTAINERS:
+        return {}
     own = getattr(one, "__dict__", None)
     found = dict(own) if isinstance(own, dict) else {}
     if isinstance(one, nn.Module):
@@ -132,6 +136,7 @@ def _attributes(one: Any) -> dict[str, Any]:
     return found
 
 
+@cache
 def _slots(kind: type) -> list[str]:
     listed = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
     every = [(one,) if isinstance(one, str) else tuple(one) for one in listed]
@@ -185,6 +190,8 @@ def _unchanged(one: Any, before: Any) -> bool:
 
 
 def _refill_attributes(one: Any) -> Callable[[], None] | None:
+    if type(one) in CONTAINERS:
+        return None
     before = _attributes(one)
     if not before and not hasattr(one, "__dict__") and not _slots(type(one)):
         return None
