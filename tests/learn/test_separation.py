@@ -18,8 +18,9 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from dither import ArgumentError
 from dither.learn import loop as looping
-from dither.learn import preview, train
+from dither.learn import Validation, preview, train
 from dither.learn.loop import Loop
+from dither.learn.validation import HeldOut
 from tests.learn.data import owned, records
 
 ALONE, SINGLE, GHOST = "one row at a time", "row by row", "one way back"
@@ -299,3 +300,27 @@ def test_sequences_that_are_packed_are_looked_at_one_by_one() -> None:
         out=nn.Linear(4, 3),
     )
     assert preview(model, texts(200, 3), **owned()).route == ALONE
+
+
+@pytest.mark.parametrize("name", ["longest", "packed"])
+def test_a_long_text_changes_no_measurement_of_others(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Held-out rows are measured one at a time too."""
+    noted: list[Any] = []
+    counted = HeldOut._counted
+
+    def look(held: HeldOut, *given: Any) -> Any:
+        noted.append(counted(held, *given))
+        return noted[-1]
+
+    monkeypatch.setattr(HeldOut, "_counted", look)
+    monkeypatch.setattr(Loop, "_descend", lambda *_: None)
+    short, long = texts(64, 2), texts(1, 10)
+    both = tuple(torch.cat(pair) for pair in zip(short, long, strict=True))
+    for data in (short, both):
+        torch.manual_seed(0)  # allowed: starting weights are public
+        asked = Validation(data, noise=9.0, bound=3.0)
+        plain = owned(batch=2, epochs=1, micro=70, validation=asked)
+        train(text_model(name), short, **plain)
+    assert abs(noted[1] - noted[0]).max() <= 1 << 20

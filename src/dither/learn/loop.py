@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
 from dither.learn.silence import silently
 from dither.learn.state import Held
+from dither.learn.validation import HeldOut
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -44,6 +45,7 @@ class Loop:
     units: Units
     tell: Tell | None = None
     epochs: list[Epoch] = field(default_factory=list)
+    held_out: HeldOut | None = None
 
     def epoch(self, number: int) -> bool:
         """Run the steps of an epoch; whether a callback asked to stop."""
@@ -114,7 +116,7 @@ class Loop:
         except Exception:
             radius.below = before
         total: Sums = {}
-        for half in _halves(part, self.ready.plan.rows):
+        for half in part.halves(self.ready.plan.rows):
             for name, found in self._sums(half, held, seed).items():
                 total[name] = total[name] + found if name in total else found
         return total
@@ -140,25 +142,8 @@ class Loop:
         loss, accuracy = (
             (None, None) if tested is None else tested.measure(self.ready.model)
         )
-        self.epochs.append(
-            Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        )
-
-
-def _halves(part: Batch, rows: int) -> list[Batch]:
-    """The part with one half of its units, and with the other; none if there is one
-    unit or nobody.
-    """
-    units = part.there.view(-1, rows).any(1).nonzero().flatten()
-    if len(units) < 2:
-        return []
-    later = torch.arange(len(part.there), device=units.device) // rows
-    later = later >= units[len(units) // 2]
-    return [_without(part, later), _without(part, ~later)]
-
-
-def _without(part: Batch, gone: Tensor) -> Batch:
-    def blank(values: Tensor) -> Tensor:
-        return values.masked_fill(gone.view(-1, *[1] * (values.ndim - 1)), 0)
-
-    return Batch(tree_map(blank, part.inputs), blank(part.targets), part.there & ~gone)
+        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
+        held, epochs = self.held_out, self.ready.plan.epochs
+        if held is not None and held.validation.due(now.epoch, epochs):
+            found = replace(found, **held.measure().fields)
+        self.epochs.append(found)

@@ -12,13 +12,14 @@ from typing import Any
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
-from dither.learn.records import Source
 from dither.learn.schedules import Schedule, factors_of
+from dither.learn.source import Source
+from dither.learn.validation import Validation
 from dither.ledger import Account as LedgerAccount
 from dither.ledger.declaring import cheapest, noise_for_share, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
-from dither.privacy import ROW, Guarantee, Relation, Unit
+from dither.privacy import ROW, GaussianDP, Guarantee, Relation, Unit
 from dither.privacy.numbers import positive, small_probability, usual_delta, whole
 from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
@@ -46,6 +47,7 @@ class Plan:
     delta: float
     promised: Guarantee
     charged: Guarantee
+    validation: Validation | None = None
 
     @property
     def steps(self) -> int:
@@ -61,7 +63,9 @@ class Plan:
 
     def after(self, steps: int) -> Guarantee:
         """What the first steps promise by themselves."""
-        run = Run(self.run.rate, _stages(self.noises[:steps]), self.run.unit)
+        epoch = math.ceil(steps / self.steps_per_epoch)
+        beside = _beside(self.validation, epoch, self.epochs, self.run.unit)
+        run = Run(self.run.rate, _stages(self.noises[:steps]), self.run.unit, beside)
         return run.guarantee
 
     def epsilon_after(self, steps: int) -> float:
@@ -85,6 +89,7 @@ def plan_of(
     rows: int | None,
     schedule: Schedule | None,
     delta: float | None,
+    validation: Validation | None = None,
 ) -> Plan:
     """The run that costs what was stated."""
     way, amount = _way(cost)
@@ -96,20 +101,32 @@ def plan_of(
     question = replace(question, unit=_protected(question))
     terms = _terms(question.account)
     at = _delta(terms, there, delta)
-    steps = count * math.ceil(there / size)
+    trained = there if validation is None else validation.left(there)
+    steps = count * math.ceil(trained / size)
     if steps > MANY_STEPS:
         raise ArgumentError(
             "epochs", f"make {steps:,} steps, which is too many; ask for fewer"
         )
     factors = factors_of(schedule, steps)
-    wanted = Run(rate_of(size, there), _stages(factors), question.unit)
+    beside = _beside(validation, count, count, question.unit)
+    wanted = Run(rate_of(size, trained), _stages(factors), question.unit, beside)
     run = _with_noise(wanted, way, amount, terms, at)
     pairs = zip(sorted(set(factors)), run.stages, strict=True)
     level = {factor: noise for factor, (noise, _) in pairs}
     noises = tuple(level[factor] for factor in factors)
     promised = question.owed(run.guarantee)
     charged = promised if terms is None else cheapest(promised, terms)
-    return Plan(question, there, size, count, most, run, noises, at, promised, charged)
+    rest = (run, noises, at, promised, charged, validation)
+    return Plan(question, there, size, count, most, *rest)
+
+
+def _beside(
+    validation: Validation | None, epoch: int, epochs: int, unit: Unit
+) -> GaussianDP | None:
+    """What measurements up to an epoch promise."""
+    if validation is None:
+        return None
+    return validation.promise(validation.times(epoch, epochs), unit)
 
 
 def _with_noise(

@@ -22,15 +22,22 @@ from dither.learn.draws import Draws
 from dither.learn.gradients.oracle import Ghost, trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_odd_batches, refuse_mixing
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, check_hooks, check_unchanged, probe
-from dither.learn.records import Source, source_of
-from dither.learn.rows import Batch, plain
+from dither.learn.probe import (
+    Probed,
+    check_hooks,
+    check_unchanged,
+    probe,
+    probe_final,
+)
+from dither.learn.rows import Batch
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.separation import decides_nothing, gradients_apart
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
@@ -58,6 +65,7 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    held: Source | None = None
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -67,16 +75,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         kind = type(model).__name__
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
-    source = source_of(
-        data,
-        inputs=settings.inputs,
-        target=settings.target,
-        owner=settings.owner,
-        classes=settings.classes,
-        table=settings.table,
-        collate_fn=settings.collate_fn,
-        example=settings.example,
-    )
+    source = run_source(data, settings.owner, settings)
     check_hooks(model)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
@@ -86,7 +85,8 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     radius = Adapting.of(settings.clip, own, plan.batch)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = _tested(settings, own, source, device)
+    tested = tested_on(settings, own, source, device)
+    held = held_source(settings, source, probed)
     ready = Ready(
         own,
         fresh,
@@ -100,6 +100,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        held,
     )
     with differentiating(own):
         return _rehearsed(ready)
@@ -116,6 +117,7 @@ def planned(source: Source, settings: Settings) -> Plan:
         rows=settings.rows,
         schedule=settings.noise_schedule,
         delta=settings.delta,
+        validation=settings.validation,
     )
 
 
@@ -220,25 +222,6 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     return math.ceil(span / parts)
 
 
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    try:
-        inputs, targets = (plain(one).to(device) for one in settings.public)
-        found = Tested(inputs, targets, settings.loss)
-        found.measure(model)
-    except Exception as error:
-        wanted = (source.schema.inputs, source.schema.targets)
-        raise ArgumentError(
-            "public",
-            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"shapes {wanted[0]} and {wanted[1]}",
-        ) from None
-    return found
-
-
 def _rehearsed(ready: Ready) -> Ready:
     """Differentiate made-up rows of a full part, so that what does not fit in memory is
     known before the charge; and see that so many rows do not mix either. All parts of
@@ -257,6 +240,9 @@ def _rehearsed(ready: Ready) -> Ready:
         check_unchanged(held)
         if isinstance(oracle, Ghost):
             _check_batch(oracle, batch, rows)
+        decides = ready.plan.validation is not None and probe_final(
+            ready.model, ready.source.schema, batch.inputs
+        )
     except ArgumentError:
         raise
     except Exception as error:
@@ -268,7 +254,8 @@ def _rehearsed(ready: Ready) -> Ready:
     finally:
         held.restore()
         draws.restore()
-    return replace(ready, probed=replace(ready.probed, oracle=oracle))
+    probed = replace(ready.probed, oracle=oracle, decides=decides)
+    return replace(ready, probed=probed)
 
 
 def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:

@@ -31,6 +31,8 @@ class Preview:
     guarantee: Guarantee
     micro: int
     route: str
+    reading: tuple[str, ...] = ()
+    validation: str = ""
 
     def __str__(self) -> str:
         low, high = self.noise
@@ -50,6 +52,8 @@ class Preview:
                 cost,
                 f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
                 "units at a time",
+                *([f"{self.validation}: part of the cost"] if self.validation else []),
+                *self.reading,
             ]
         )
 
@@ -57,7 +61,9 @@ class Preview:
         return "<br>".join(html.escape(line) for line in str(self).split("\n"))
 
 
-def preview_of(plan: Plan, micro: int, route: str) -> Preview:
+def preview_of(
+    plan: Plan, micro: int, route: str, reading: tuple[str, ...] = ()
+) -> Preview:
     return Preview(
         noise=(min(plan.noises), max(plan.noises)),
         probability=plan.run.probability,
@@ -71,4 +77,6 @@ def preview_of(plan: Plan, micro: int, route: str) -> Preview:
         guarantee=plan.charged,
         micro=micro,
         route=route,
+        reading=reading,
+        validation="" if plan.validation is None else str(plan.validation),
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adaptive, Clipping
 from dither.learn.gradients.oracle import Loss
 from dither.learn.schedules import Schedule
+from dither.learn.validation import Validation
 from dither.question import Asking
 
 __all__ = ["Settings", "Training"]
@@ -28,7 +28,7 @@ class Training(Asking, total=False):
     clip: float | Clipping | Adaptive
     optimizer: Callable[..., Any]
     lr: float | None
-    inputs: Sequence[str] | None
+    inputs: Sequence[str] | Mapping[str, Any] | None
     target: str | None
     owner: Any
     classes: Sequence[Any] | None
@@ -41,7 +41,8 @@ class Training(Asking, total=False):
     noise: float | None
     noise_schedule: Schedule | None
     scheduler: Callable[..., Any] | None
-    public: tuple[Tensor, Tensor] | None
+    public: Any
+    validation: Validation | None
     callbacks: Sequence[Callable[[Any], Any]] | None
     device: str | torch.device | None
     delta: float | None
@@ -71,6 +72,7 @@ class Settings:
     noise_schedule: Any = None
     scheduler: Any = None
     public: Any = None
+    validation: Validation | None = None
     callbacks: Any = ()
     device: Any = None
     delta: float | None = None
@@ -89,6 +91,12 @@ class Settings:
         if not callable(self.loss):
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"
+            )
+        if not isinstance(self.validation, Validation | None):
+            raise ArgumentError(
+                "validation",
+                "is private; say how it is measured: Validation(data, noise=20), or "
+                "Validation(0.2, noise=20) to hold out a part of the units",
             )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, partial
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -136,7 +136,6 @@ def _attributes(one: Any) -> dict[str, Any]:
     return found
 
 
-@cache
 def _slots(kind: type) -> list[str]:
     listed = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
     every = [(one,) if isinstance(one, str) else tuple(one) for one in listed]

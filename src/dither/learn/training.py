@@ -13,6 +13,7 @@ from dither.learn.clipping import Adaptive
 from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch, History
+from dither.learn.holding import held_out
 from dither.learn.loop import Loop
 from dither.learn.preparing import (
     Ready,
@@ -22,11 +23,11 @@ from dither.learn.preparing import (
     prepared,
 )
 from dither.learn.previewing import Preview, preview_of
-from dither.learn.records import unread
 from dither.learn.release import ModelRelease, digest_of
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
 from dither.learn.silence import silently
+from dither.learn.tables import unread
 from dither.ledger import Account, Receipt
 from dither.progress import Tell
 from dither.release import Source
@@ -42,10 +43,13 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 
     `data` is a pair (inputs, targets) of tensors or arrays, a frame with `inputs` and
     `target`, a map-style `Dataset` of PyTorch (with `example`, a made-up row, and
-    `collate_fn`), or a dataset that `dither.open` returned. Of the latter, numbers go from their declared bounds to 0 to
-    1, declared keys become one number each, and a target with keys is a class. Say whose
-    each row is: `owner` is a column or ids, or "row"; of each owner at most `rows` rows
-    count. `units` is how many there are by public knowledge (a dataset's `population`).
+    `collate_fn`), or a dataset that `dither.open` returned. Several inputs are a tuple of
+    tensors, or a dict by the model's names. `inputs` lists columns, or says how each is
+    read: by bounds, which go to 0 to 1, by keys, which become one number each, or as
+    `Words`, which are a tensor of their own. Of an opened dataset, declared bounds and
+    keys are meant, and a target with keys is a class. Say whose each row is: `owner` is a
+    column or ids, or "row"; of each owner at most `rows` rows count. `units` is how many
+    there are by public knowledge (a dataset's `population`).
 
     `loss` is that of a batch of one row. Each unit enters a batch with probability
     `batch` / `units`; `epochs` is how often it does on average. The gradient of a unit is
@@ -55,7 +59,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
     of the account, or as the `noise` multiplier.
 
-    `public` test data gives the history a loss and an accuracy. `callbacks` see public
+    `public` test data gives the history a loss and an accuracy; a `Validation` on private
+    held-out records has noise, and is part of the cost. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
     budget. A run that stops in any other way is paid and lost; it is due within the
     `deadline` of the account's policy.
@@ -88,7 +93,8 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
         plan = planned(unread(data, settings.table), settings)
         return preview_of(plan, micro_of(settings.micro, plan), "")
     ready = prepared(model, data, settings)
-    return preview_of(ready.plan, ready.micro, ready.probed.route)
+    notes = ready.source.notes
+    return preview_of(ready.plan, ready.micro, ready.probed.route, notes)
 
 
 def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
@@ -96,7 +102,9 @@ def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoc
     with differentiating(ready.model):
         with secretly(ready.device), silently():
             rows, owners = ready.source.read(receipt)
-        loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)
+            units = units_of(rows, owners, ready.plan.rows)
+            units, held = held_out(ready, units, owners, receipt)
+        loop = Loop(ready, units, tell, held_out=held)
         for epoch in range(ready.plan.epochs):
             if loop.epoch(epoch):
                 break
@@ -147,4 +155,6 @@ def _notes(ready: Ready) -> tuple[str, ...]:
         )
     if ready.settings.public is not None:
         said.append("test data: public, by whoever passed it")
+    if plan.validation is not None:
+        said.append(f"{plan.validation}: part of the cost")
     return (*said, *ready.source.notes)
