@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 
@@ -213,3 +214,22 @@ def test_loaders_are_refused() -> None:
 def test_an_account_without_delta_is_refused() -> None:
     with pytest.raises(ArgumentError, match="δ"):
         train(model(), records(), **owned(budget=Budget(3.0)))
+
+
+def test_hooks_for_all_modules_are_refused() -> None:
+    hook = register_module_forward_hook(lambda *_: None)
+    try:
+        with pytest.raises(ArgumentError, match="all modules"):
+            preview(model(), records(), **owned())
+    finally:
+        hook.remove()
+
+
+@pytest.mark.parametrize("name", ["meta", "cpu"])
+def test_a_default_device_changes_nothing(name: str) -> None:
+    made = model()
+    torch.set_default_device(name)
+    try:
+        train(made, records(), **owned(epochs=1))
+    finally:
+        torch.set_default_device("cpu")

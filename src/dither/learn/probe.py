@@ -169,6 +169,12 @@ def _check_parts(model: nn.Module) -> None:
 def check_hooks(model: nn.Module) -> None:
     """Hooks see private rows and gradients without noise, and may change them."""
     _check_shapes(model)
+    if any(getattr(nn.modules.module, f"_global{place}", None) for place in HOOKS):
+        raise ArgumentError(
+            "model",
+            "would call hooks that are registered for all modules, which would see "
+            "private rows; remove them",
+        )
     for name, module in model.named_modules():
         if any(getattr(module, place) for place in HOOKS):
             where = f"layer {name!r}" if name else "the model"

@@ -95,8 +95,8 @@ def _layouts(
 
 def _directed(outputs: Tensor, _: Tensor) -> Tensor:
     """Some direction. A loss of large rows may be flat, and then shows nothing."""
-    places = torch.arange(outputs.numel(), device=outputs.device)
-    return (outputs.flatten() * torch.sin(places + 1.0)).sum()
+    places = torch.arange(outputs.numel(), device=outputs.device).to(outputs.dtype)
+    return (outputs.flatten() * torch.sin(places + 1)).sum()
 
 
 def _larger(rows: Tensor) -> Tensor:
@@ -203,7 +203,7 @@ def _confirm(
     """That norms and sums are those of single rows."""
     count, parameters = size_of(inputs), trained(model)
     near = _near(parameters.values())
-    there = torch.ones(count, device=targets.device)
+    there = torch.ones(count, dtype=torch.float32, device=targets.device)
     found = Ghost(model, loss, layouts).measured(inputs, targets, there)
     total = {
         name: one.total(torch.ones_like(there)).view_as(parameters[name])
