@@ -24,13 +24,22 @@ from dither.privacy.numbers import positive, small_probability, usual_delta, who
 from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["Paid", "Plan", "plan_of", "way_of"]
 
 MANY_UNITS = 10**12
 MANY_STEPS = 10**7
 MANY_ROWS = 10**6
 OWNER = Unit("owner")
 WAYS = "epsilon, a share of the account, or noise"
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A run that an earlier charge pays for: what was declared then is what runs."""
+
+    rate: int
+    noises: tuple[float, ...]
+    charged: Guarantee
 
 
 @dataclass(frozen=True)
@@ -90,9 +99,10 @@ def plan_of(
     schedule: Schedule | None,
     delta: float | None,
     validation: Validation | None = None,
+    paid: Paid | None = None,
 ) -> Plan:
-    """The run that costs what was stated."""
-    way, amount = _way(cost)
+    """The run that costs what was stated; or one that is paid for, as it was."""
+    way, amount = way_of(cost)
     most, there = _rows(source, rows), _units(source, units)
     size = whole("batch", batch, "pass how many units a batch has, such as 256")
     count = whole("epochs", epochs, "pass how often units are seen, such as 10")
@@ -109,6 +119,10 @@ def plan_of(
         )
     factors = factors_of(schedule, steps)
     beside = _beside(validation, count, count, question.unit)
+    if paid is not None:
+        run = Run(paid.rate, _stages(paid.noises), question.unit, beside)
+        rest = (run, paid.noises, at, paid.charged, paid.charged, validation)
+        return Plan(question, there, size, count, most, *rest)
     wanted = Run(rate_of(size, trained), _stages(factors), question.unit, beside)
     run = _with_noise(wanted, way, amount, terms, at)
     pairs = zip(sorted(set(factors)), run.stages, strict=True)
@@ -141,7 +155,7 @@ def _with_noise(
     return noise_for_share(run, terms, part_of(amount))
 
 
-def _way(cost: Mapping[str, Any]) -> tuple[str, Any]:
+def way_of(cost: Mapping[str, Any]) -> tuple[str, Any]:
     """How the cost is stated, and what is stated."""
     if cost.get("rho") is not None:
         raise ArgumentError("rho", f"is not what samples cost; state {WAYS}")

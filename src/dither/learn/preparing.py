@@ -17,13 +17,16 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
+from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
 from dither.learn.draws import Draws
-from dither.learn.gradients.oracle import Ghost, trained
+from dither.learn.gradients.oracle import Ghost
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_odd_batches, refuse_mixing
+from dither.learn.optimizers import go_on, optimizers
+from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import (
@@ -33,15 +36,23 @@ from dither.learn.probe import (
     probe,
     probe_final,
 )
+from dither.learn.resuming import Resumed, account_of, resumed
 from dither.learn.rows import Batch
-from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.separation import decides_nothing, gradients_apart
 from dither.learn.settings import Settings
 from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
-__all__ = ["Ready", "differentiating", "micro_of", "planned", "prepared"]
+__all__ = [
+    "Ready",
+    "differentiating",
+    "every_of",
+    "kept_at",
+    "micro_of",
+    "planned",
+    "prepared",
+]
 
 ROWS_AT_ONCE = 512
 """Rows that are differentiated together, unless `micro` says otherwise."""
@@ -66,6 +77,10 @@ class Ready:
     micro: int
     device: torch.device
     held: Source | None = None
+    every: int = 0
+    texts: Texts | None = None
+    """What is pinned down where checkpoints are written, and how often they are."""
+    resumed: Resumed | None = None
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -80,13 +95,21 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
-        optimizer, scheduler = _optimizers(own, settings)
-    plan = planned(source, settings)
+        optimizer, scheduler = optimizers(own, settings)
+    found = kept_at(source, settings)
+    plan = planned(source, settings, found)
     radius = Adapting.of(settings.clip, own, plan.batch)
+    held = held_source(settings, source, probed)
+    texts = None
+    if settings.keeps:
+        texts = texts_of(own, source, held, settings, plan, radius)
+    if found is not None and texts is not None:
+        check_same(found.saved.pinned, texts)
+        go_on(found.saved, found.run.claimed, own, settings, optimizer, scheduler)
+        radius.restore(found.saved.radius)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
     tested = tested_on(settings, own, source, device)
-    held = held_source(settings, source, probed)
     ready = Ready(
         own,
         fresh,
@@ -101,12 +124,38 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         micro,
         device,
         held,
+        every_of(settings, plan),
+        texts,
+        found,
     )
     with differentiating(own):
         return _rehearsed(ready)
 
 
-def planned(source: Source, settings: Settings) -> Plan:
+def kept_at(source: Source, settings: Settings) -> Resumed | None:
+    """Where checkpoints are written, if anywhere, and the one to go on from."""
+    if not settings.keeps:
+        return None
+    if settings.validation is not None and settings.validation.part is not None:
+        raise ArgumentError(
+            "validation",
+            "draws its part of the units anew when a run goes on, and would measure on "
+            "units that were trained on; pass other records, or leave checkpoint out",
+        )
+    account = account_of(source, settings)
+    found = resumed(account, settings)
+    check_place(settings.place, settings.resume)
+    return found
+
+
+def every_of(settings: Settings, plan: Plan) -> int:
+    """Steps between two checkpoints: an epoch, unless told otherwise."""
+    if settings.every is None:
+        return plan.steps_per_epoch
+    return whole("every", settings.every, "pass a number of steps such as 100")
+
+
+def planned(source: Source, settings: Settings, found: Resumed | None = None) -> Plan:
     """What a run over these records costs."""
     return plan_of(
         source,
@@ -118,6 +167,7 @@ def planned(source: Source, settings: Settings) -> Plan:
         schedule=settings.noise_schedule,
         delta=settings.delta,
         validation=settings.validation,
+        paid=None if found is None else found.paid,
     )
 
 
@@ -175,40 +225,6 @@ def _copy(model: nn.Module) -> nn.Module:
         raise ArgumentError(
             "model", f"cannot be copied ({error!s:.200}), and training needs a copy"
         ) from None
-
-
-def _optimizers(
-    model: nn.Module, settings: Settings
-) -> tuple[Optimizer, LRScheduler | None]:
-    """They are made for the copy, and tried on another copy first."""
-    make = optimizer_of(settings.optimizer, settings.lr)
-    tried = _made(make, copy.deepcopy(model))
-    scheduler = scheduler_of(settings.scheduler, tried)
-    try:
-        tried.step()
-        if scheduler is not None:
-            scheduler.step()
-    except Exception as error:
-        raise ArgumentError(
-            "optimizer", f"cannot step by gradients alone ({error!s:.200})"
-        ) from None
-    optimizer = _made(make, model)
-    return optimizer, scheduler_of(settings.scheduler, optimizer)
-
-
-def _made(make: Any, model: nn.Module) -> Optimizer:
-    parameters = list(trained(model).values())
-    try:
-        found = make(parameters)
-    except Exception as error:
-        raise ArgumentError(
-            "optimizer", f"cannot be made ({error!s:.200}); pass a class, and lr="
-        ) from None
-    if not isinstance(found, Optimizer):
-        raise ArgumentError("optimizer", "must make one of PyTorch's optimizers")
-    for one in parameters:
-        one.grad = torch.zeros_like(one)
-    return found
 
 
 def micro_of(micro: int | None, plan: Plan) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -44,6 +46,9 @@ class Training(Asking, total=False):
     public: Any
     validation: Validation | None
     callbacks: Sequence[Callable[[Any], Any]] | None
+    checkpoint: str | Path | None
+    every: int | None
+    resume: str | Path | None
     device: str | torch.device | None
     delta: float | None
 
@@ -74,6 +79,9 @@ class Settings:
     public: Any = None
     validation: Validation | None = None
     callbacks: Any = ()
+    checkpoint: str | Path | None = None
+    every: int | None = None
+    resume: str | Path | None = None
     device: Any = None
     delta: float | None = None
     epsilon: float | None = None
@@ -100,6 +108,23 @@ class Settings:
             )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")
+        for name in ("checkpoint", "resume"):
+            if not isinstance(getattr(self, name), str | os.PathLike | None):
+                raise ArgumentError(name, 'must be a file, such as "run.pt"')
+        if self.every is not None and not self.keeps:
+            raise ArgumentError(
+                "every", "is how often a checkpoint is written; pass checkpoint= too"
+            )
+
+    @property
+    def keeps(self) -> bool:
+        """Whether checkpoints are written."""
+        return self.checkpoint is not None or self.resume is not None
+
+    @property
+    def place(self) -> Path:
+        """Where to: a run that goes on writes to its own file, unless told otherwise."""
+        return Path(self.checkpoint or self.resume or "")
 
     @property
     def cost(self) -> dict[str, Any]:

@@ -36,6 +36,16 @@ class Source:
     table: str | None = None
     notes: tuple[str, ...] = ()
     of_frame: Callable[[Any], Tensors] | None = None
+    columns: tuple[str, ...] = ()
+    """Which columns are read, and how, in full."""
+
+    @property
+    def words(self) -> str:
+        """What tells these records from others by what is declared of them."""
+        about = self.dataset.catalogue if self.dataset is not None else None
+        named = () if about is None else (about.name, about.version, self.table)
+        owned = self.owner or ("ids" if self.owned else EACH_ROW)
+        return repr((self.schema, *named, *self.columns, owned))
 
 
 def ids_of(frame: Any, owner: Any) -> Callable[[], Any]:

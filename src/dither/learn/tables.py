@@ -48,6 +48,7 @@ def frame_source(
         named,
         notes=_notes(names, how),
         of_frame=of_frame,
+        columns=_in_full(wanted, columns),
     )
 
 
@@ -59,6 +60,13 @@ def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
     alike = groupby(pairs, key=itemgetter(0))
     said = (_read_as(one, [name for _, name in few]) for one, few in alike)
     return (f"inputs: {', '.join(said)}",)
+
+
+def _in_full(names: Sequence[str], columns: Columns) -> tuple[str, ...]:
+    """Every column, and how it is read, to tell two runs apart."""
+    how = (*columns.inputs, columns.target)
+    pairs = zip(names, how, strict=True)
+    return tuple(f"{name}: {type(one).__name__} {vars(one)}" for name, one in pairs)
 
 
 def _read_as(how: str, names: list[str]) -> str:
@@ -112,6 +120,7 @@ def opened_source(
         table,
         _notes(names, how),
         of_frame,
+        _in_full(wanted, columns),
     )
 
 
