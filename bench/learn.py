@@ -181,6 +181,15 @@ def run() -> Report:
     return Report(tuple(rows), tuple(goals(rows)), tuple(notes), seen)
 
 
+def cuda() -> Report:
+    """Steps on a GPU."""
+    if not torch.cuda.is_available():
+        raise SystemExit("there is no GPU here")
+    from bench.scripts.learn_cuda import report
+
+    return report()
+
+
 def accuracy() -> Report:
     """Digits at equal ε and δ, on the same splits."""
     notes = list(DIGITS)

@@ -301,3 +301,14 @@ def test_no_record_makes_a_run_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         train(Talking(), (inputs, targets), **owned(batch=200, epochs=1))
+
+
+def test_bfloat16_trains_by_one_way_back_and_says_so() -> None:
+    inputs, targets = records()
+    words = owned(precision="bf16", epochs=10, noise=0.5)
+    assert "one way back" in str(preview(model(), (inputs, targets), **words))
+    found = train(model(), (inputs, targets), **words)
+    assert any("bfloat16" in note for note in found.notes)
+    assert all(one.dtype == torch.float32 for one in found.value.parameters())
+    guessed = found.value(inputs).argmax(1)
+    assert float((guessed == targets).float().mean()) > 0.7

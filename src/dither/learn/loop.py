@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
 
 from dither.learn.draws import secret, secretly, sow
-from dither.learn.gaussian import gaussians
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
@@ -77,35 +74,33 @@ class Loop:
         ready = self.ready
         drawn = Poisson(ready.plan.run.rate).draw(len(self.units))
         held = Held.of(ready.model)
-        parameters = trained(ready.model)
-        sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
+        sums: Sums = {}
         with secretly(ready.device), silently():
             for start in range(0, len(drawn), ready.micro):
                 part = self.units.take(drawn[start : start + ready.micro], ready.micro)
                 part = ready.probed.fitting(part.to(ready.device))
+                # A graph writes sums of the next part where it wrote these.
+                last = start + ready.micro >= len(drawn)
                 for name, one in self._sums(part, held, secret()).items():
-                    sums[name] += one
+                    if name in sums:
+                        sums[name] += one
+                    else:
+                        sums[name] = one if last else one.clone()
+        for name, parameter in trained(ready.model).items():
+            sums.setdefault(name, torch.zeros_like(parameter))
         self._descend(sums, ready.radius.deviation(noise))
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
         parameters = trained(ready.model)
-        for name, noise in self._noises(sums):
-            # In float32, whatever the parameter's type; the denominator is public.
-            noisy = sums[name].to(torch.float32) + noise * deviation
+        # In float32, whatever the parameter's type; the denominator is public.
+        for name, noisy in ready.noise.added(sums, deviation, ready.plan.batch):
             parameter = parameters[name]
-            parameter.grad = (noisy / ready.plan.batch).to(parameter.dtype)
+            parameter.grad = noisy.view_as(parameter).to(parameter.dtype)
         ready.optimizer.step()
         if ready.scheduler is not None:
             ready.scheduler.step()
         ready.radius.step()
-
-    def _noises(self, sums: Sums) -> Iterator[tuple[str, Tensor]]:
-        drawn = gaussians(sum(one.numel() for one in sums.values()))
-        drawn, start = drawn.to(self.ready.device), 0
-        for name, one in sums.items():
-            yield name, drawn[start : start + one.numel()].view_as(one)
-            start += one.numel()
 
     def _sums(self, part: Batch, held: Held, seed: bytes) -> Sums:
         """Clipped sums of a part. If some record makes the model fail, halves of it are
@@ -123,21 +118,19 @@ class Loop:
         total: Sums = {}
         for half in part.halves(self.ready.plan.rows):
             for name, found in self._sums(half, held, seed).items():
-                total[name] = total[name] + found if name in total else found
+                total[name] = total[name] + found if name in total else found.clone()
         return total
 
     def _clipped(self, part: Batch, held: Held, seed: bytes) -> Sums:
         """The sums of a part; the model then holds what it did before."""
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
-        sow(self.ready.device, seed)
         try:
-            return self.ready.probed.oracle.sums(
-                tree_map(torch.clone, part.inputs),  # a model may write into them
-                part.targets,
-                part.there,
+            return self.ready.replayed.sums(
+                part,
                 self.ready.radius.weights(there),
                 rows,
+                lambda: sow(self.ready.device, seed),
             )
         finally:
             held.restore()

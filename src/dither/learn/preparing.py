@@ -20,6 +20,7 @@ from dither.errors import ArgumentError
 from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
 from dither.learn.draws import Draws
+from dither.learn.gaussian import Noise, noise_on
 from dither.learn.gradients.oracle import Ghost
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
@@ -36,6 +37,7 @@ from dither.learn.probe import (
     probe,
     probe_final,
 )
+from dither.learn.replay import Replayed
 from dither.learn.resuming import Resumed, account_of, resumed
 from dither.learn.rows import Batch
 from dither.learn.separation import decides_nothing, gradients_apart
@@ -76,6 +78,8 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    noise: Noise
+    replayed: Replayed
     held: Source | None = None
     every: int = 0
     texts: Texts | None = None
@@ -93,7 +97,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     source = run_source(data, settings.owner, settings)
     check_hooks(model)
     own, fresh = (_copy(model).to(device) for _ in range(2))
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         probed = probe(own, settings.loss, source.schema, device)
         optimizer, scheduler = optimizers(own, settings)
     found = kept_at(source, settings)
@@ -123,12 +127,14 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        noise_on(device),
+        Replayed(probed.oracle),
         held,
         every_of(settings, plan),
         texts,
         found,
     )
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         return _rehearsed(ready)
 
 
@@ -172,14 +178,16 @@ def planned(source: Source, settings: Settings, found: Resumed | None = None) ->
 
 
 @contextmanager
-def differentiating(model: nn.Module) -> Iterator[None]:
-    """Gradients in full precision, whatever the caller has switched on or off."""
+def differentiating(model: nn.Module, precision: str | None = None) -> Iterator[None]:
+    """Gradients in full precision, or by bfloat16 if asked for, whatever the caller has
+    switched on or off.
+    """
     one = next(model.parameters(), None)
     kind = "cpu" if one is None else one.device.type
     with (
         torch.inference_mode(False),
         torch.enable_grad(),
-        torch.autocast(kind, enabled=False),
+        torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"),
         torch.autograd.set_detect_anomaly(False),
         np.errstate(all="ignore"),
         full_precision(),
@@ -244,18 +252,20 @@ def _rehearsed(ready: Ready) -> Ready:
     the run have the shapes of this one.
     """
     oracle, rows = ready.probed.oracle, ready.plan.rows
-    count = ready.micro * rows
+    count, clipping = ready.micro * rows, ready.radius.clipping
     held, draws = Held.of(ready.model), Draws.now(ready.device)
-    batch = _made_up_batch(ready, count)
     try:
+        batch = ready.probed.fitting(_made_up_batch(ready, count))
         if isinstance(oracle, Ghost):
             oracle = oracle.settled(batch.inputs, batch.targets, batch.there, rows)
-        oracle.sums(
-            batch.inputs, batch.targets, batch.there, ready.radius.clipping, rows
-        )
+        replayed = Replayed(oracle)
+        replayed.sums(batch, clipping, rows)
         check_unchanged(held)
         if isinstance(oracle, Ghost):
             _check_batch(oracle, batch, rows)
+        if ready.radius.rule is None:
+            held.restore()
+            replayed.capture(batch, clipping, rows)
         decides = ready.plan.validation is not None and probe_final(
             ready.model, ready.source.schema, batch.inputs
         )
@@ -271,7 +281,7 @@ def _rehearsed(ready: Ready) -> Ready:
         held.restore()
         draws.restore()
     probed = replace(ready.probed, oracle=oracle, decides=decides)
-    return replace(ready, probed=probed)
+    return replace(ready, probed=probed, replayed=replayed)
 
 
 def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:
@@ -290,5 +300,6 @@ def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:
 def _made_up_batch(ready: Ready, count: int) -> Batch:
     schema = ready.source.schema
     inputs = made_up(schema, count, ready.model)
-    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count, device="cpu"))
+    there = torch.ones(count, dtype=torch.bool, device="cpu")
+    batch = Batch(inputs, schema.blank(count)[1], there)
     return batch.to(ready.device)

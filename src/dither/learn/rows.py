@@ -38,7 +38,7 @@ class Batch:
     def each(self, rows: int) -> Iterator[Batch]:
         """The units one by one."""
         for start in range(0, len(self.there), rows):
-            yield self._map(itemgetter(slice(start, start + rows)))
+            yield self.map(itemgetter(slice(start, start + rows)))
 
     def halves(self, rows: int) -> list[Batch]:
         """The same shape with one half of the units, and with the other; none if there
@@ -52,12 +52,13 @@ class Batch:
         return [self._without(later), self._without(~later)]
 
     def _without(self, gone: Tensor) -> Batch:
-        return self._map(lambda one: _masked(one, ~gone))
+        return self.map(lambda one: _masked(one, ~gone))
 
     def to(self, device: torch.device) -> Batch:
-        return self._map(methodcaller("to", device))
+        return self.map(methodcaller("to", device))
 
-    def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+    def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        """The same of what a function makes of each tensor."""
         inputs = tree_map(function, self.inputs)
         return Batch(inputs, function(self.targets), function(self.there))
 

@@ -13,8 +13,9 @@ from torch.utils._pytree import tree_leaves
 
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
-from dither.learn.gradients.norms import Measured, measured
+from dither.learn.gradients.norms import Measured
 from dither.learn.gradients.tape import Call, Shapes, Tape
+from dither.learn.gradients.together import all_measured, totals
 
 __all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
 
@@ -76,26 +77,35 @@ class Oracle(ABC):
         """The sum of each parameter's gradients, with a weight for each unit that
         depends on its norms.
         """
-        found = _finite(self.measured(inputs, targets, there, rows))
+        found = self.measured(inputs, targets, there, rows)
+        odd = odd_units(found)
+        if odd.any():
+            found = {name: one.without(odd) for name, one in found.items()}
+        return self.clipped(found, weights)
+
+    def clipped(
+        self, found: dict[str, Measured], weights: Weights
+    ) -> dict[str, Tensor]:
+        """The sums of gradients that were measured."""
         each = weights({name: one.squares for name, one in found.items()})
-        with as_given(targets):
-            return {
-                name: (
-                    found[name].total(each[name]).view_as(parameter)
-                    if name in found
-                    else torch.zeros_like(parameter)
-                )
-                for name, parameter in trained(self.model).items()
-            }
+        with as_given(next(iter(each.values()))):
+            sums = totals(found, each)
+        return {
+            name: (
+                sums[name].view_as(parameter)
+                if name in sums
+                else torch.zeros_like(parameter)
+            )
+            for name, parameter in trained(self.model).items()
+        }
 
 
-def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
-    """Nothing of a unit whose gradient is not a number somewhere, infinite or huge."""
+def odd_units(found: Mapping[str, Measured]) -> Tensor:
+    """Units whose gradient is not a number somewhere, infinite or huge: nothing of them
+    may count.
+    """
     squares = [one.squares for one in found.values()]
-    odd = ~(torch.stack(squares).sum(0) < HUGE)
-    if not odd.any():
-        return found
-    return {name: one.without(odd) for name, one in found.items()}
+    return ~(torch.stack(squares).sum(0) < HUGE)
 
 
 @dataclass(frozen=True)
@@ -127,10 +137,12 @@ class Ghost(Oracle):
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
         tape = self._tape(size_of(inputs) // rows, rows, absent)
-        total = self._total(tape, inputs, targets, there)
+        # Nothing of the way forward is held by a name of its own here: it can go while
+        # gradients come back.
+        total = [self._total(tape, inputs, targets, there)]
         with as_given(targets):
-            torch.autograd.grad(total, tape.anchor, allow_unused=True)
-            return {name: measured(uses) for name, uses in tape.uses.items()}
+            torch.autograd.grad(total.pop(), tape.anchor, allow_unused=True)
+            return all_measured(tape.uses)
 
     def _tape(self, units: int, rows: int, absent: Tensor | None = None) -> Tape:
         names = {id(one): name for name, one in trained(self.model).items()}

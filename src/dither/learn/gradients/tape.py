@@ -94,7 +94,7 @@ class Tape(TorchFunctionMode):
     def watched(self, value: Any) -> bool:
         return isinstance(value, Tensor) and id(value) in self.names
 
-    def call(self, seen: Callable[[str, Tensor, Tensor], None]) -> tuple[str, Seen]:
+    def call(self, seen: Callable[[str, Any, Tensor], None]) -> tuple[str, Seen]:
         """Where rows are in the next tapped call, and what to do on its way back."""
         call = self._noted()
         layout = self.layouts.get(call, LEADING)

@@ -8,6 +8,7 @@ visit a layer whose inputs are data.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,12 +22,13 @@ __all__ = [
     "Copied",
     "Linear",
     "LookedUp",
+    "Moments",
     "Normalized",
     "Seen",
     "tapped",
 ]
 
-Seen = Callable[[Tensor, Tensor], None]
+Seen = Callable[[Any, Tensor], None]
 """Takes what went in and the gradient of what came out."""
 
 
@@ -37,16 +39,17 @@ class Linear(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
-        found = functional.linear(inputs, weight, bias)
-        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        inputs, weight = _as_multiplied(inputs, weight)
+        ctx.save_for_backward(inputs, weight)
         ctx.seen = seen
-        return found
+        return functional.linear(inputs, weight, bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
-        before = gradient @ ctx.weight if ctx.needs_input_grad[0] else None
+        inputs, weight = ctx.saved_tensors
+        ctx.seen(inputs, gradient)
+        before = gradient @ weight if ctx.needs_input_grad[0] else None
         return before, None, None, None, None
 
 
@@ -63,28 +66,29 @@ class Convolved(torch.autograd.Function):
         how: tuple[Any, ...],
         seen: Seen,
     ) -> Tensor:
-        found = _convolution(inputs, weight, bias, how)
-        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        inputs, weight = _as_multiplied(inputs, weight)
+        ctx.save_for_backward(inputs, weight)
         ctx.how, ctx.seen = how, seen
-        return found
+        return _convolution(inputs, weight, bias, how)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
+        inputs, weight = ctx.saved_tensors
+        ctx.seen(inputs, gradient)
         before = None
         if ctx.needs_input_grad[0]:
-            before = _input_gradient(gradient, ctx.inputs, ctx.weight, ctx.how)
+            before = _input_gradient(gradient, inputs, weight, ctx.how)
         return before, None, None, None, None, None
 
 
-def _as_multiplied(
-    inputs: Tensor, weight: Tensor, found: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Both in the type they were multiplied in, which autocast may have chosen: norms
-    are of these numbers.
-    """
-    return inputs.detach().to(found.dtype), weight.to(found.dtype)
+def _as_multiplied(inputs: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the type that autocast multiplies them in: norms are of these numbers."""
+    kind = inputs.device.type
+    if not torch.is_autocast_enabled(kind) or inputs.dtype == torch.float64:
+        return inputs.detach(), weight
+    dtype = torch.get_autocast_dtype(kind)
+    return inputs.detach().to(dtype), weight.to(dtype)
 
 
 def _convolution(
@@ -92,6 +96,7 @@ def _convolution(
 ) -> Tensor:
     stride, padding, dilation, groups = how
     outside = [0] * len(stride)
+    bias = None if bias is None else bias.to(inputs.dtype)
     found: Tensor = torch.ops.aten.convolution(
         inputs, weight, bias, stride, padding, dilation, False, outside, groups
     )
@@ -142,20 +147,33 @@ class Affine(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, scale: Any, shift: Any, seen: Seen
     ) -> Tensor:
-        ctx.inputs, ctx.scale, ctx.seen = inputs.detach(), scale, seen
+        ctx.save_for_backward(inputs.detach())
+        ctx.scale, ctx.seen = scale, seen
         scaled = inputs if scale is None else inputs * scale
         return scaled.clone() if shift is None else scaled + shift
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
+        ctx.seen(ctx.saved_tensors[0], gradient)
         before = gradient if ctx.scale is None else gradient * ctx.scale
         return before, None, None, None, None
 
 
+@dataclass(frozen=True)
+class Moments:
+    """What a layer norm made its outputs of."""
+
+    inputs: Tensor
+    mean: Tensor
+    spread: Tensor
+
+    def normalized(self) -> Tensor:
+        return (self.inputs - self.mean).mul_(self.spread)
+
+
 class Normalized(torch.autograd.Function):
-    """A layer norm; its `seen` gets normalized inputs."""
+    """A layer norm; its `seen` gets moments."""
 
     @staticmethod
     def forward(
@@ -171,18 +189,15 @@ class Normalized(torch.autograd.Function):
         if scale is not None:
             inputs = inputs.to(scale.dtype)
         found, *moments = torch.native_layer_norm(inputs, shape, scale, shift, eps)
-        ctx.inputs, ctx.moments = inputs.detach(), moments
+        ctx.save_for_backward(inputs.detach(), *moments)
         ctx.shape, ctx.scale, ctx.shift, ctx.seen = shape, scale, shift, seen
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, (mean, spread) = ctx.inputs, ctx.moments
-        if ctx.scale is not None:
-            ctx.seen((inputs - mean).mul_(spread), gradient)
-        else:
-            ctx.seen(inputs, gradient)
+        inputs, mean, spread = ctx.saved_tensors
+        ctx.seen(Moments(inputs, mean, spread), gradient)
         before = None
         if ctx.needs_input_grad[0]:
             before = torch.ops.aten.native_layer_norm_backward(
