@@ -16,7 +16,7 @@ from tests.learn.kernels import reference
 from tests.learn.kernels.test_reference import VECTORS
 from tests.learn.kernels.where import DEVICE
 
-pytest.importorskip("triton", reason="needs Triton")
+pytest.importorskip("triton", reason="needs a GPU: Triton comes with PyTorch for GPUs")
 from dither.learn.kernels import chacha
 
 EACH = chacha.LANES * chacha.NORMALS

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tests.learn.kernels.where import DEVICE, ON_GPU
 
-pytest.importorskip("triton", reason="needs Triton")
+pytest.importorskip("triton", reason="needs a GPU: Triton comes with PyTorch for GPUs")
 from dither.learn.kernels import ghost, sums
 
 # The interpreter has no products of bfloat16; those of float16 are exact too.
