@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,28 @@ def test_models_that_the_tape_cannot_follow_go_row_by_row() -> None:
     ready = prepared(Plain(), records(), Settings(**owned()))
     assert isinstance(ready.probed.oracle, Single)
     assert train(Plain(), records(), **owned()).value is not None
+
+
+class Talking(nn.Module):
+    """Says something of large rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = nn.Linear(4, 3)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        if bool((inputs > 1e7).any()):
+            warnings.warn("a large row", stacklevel=1)
+        found: Tensor = self.line(inputs)
+        return found
+
+
+def test_no_record_makes_a_run_warn() -> None:
+    inputs, targets = records()
+    inputs[3] = 1e9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(Talking(), (inputs, targets), **owned(batch=200, epochs=1))
 
 
 def test_bfloat16_trains_by_one_way_back_and_says_so() -> None:

@@ -19,6 +19,8 @@ from dither.privacy.numbers import positive, share
 __all__ = ["Adapting", "Adaptive", "Automatic", "Clipping", "Flat", "PerLayer"]
 
 WAY_OUT = "pass a radius such as 1.0"
+LEAST, MOST = 2.0**-40, 2.0**40
+"""Radii whose weights are usual numbers in float32."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,17 @@ class Adapting:
         if isinstance(clip, Adaptive | Clipping) and type(clip) not in KNOWN:
             names = ", ".join(one.__name__ for one in KNOWN)
             raise ArgumentError("clip", f"must be a radius or one of {names}")
+        for one in _radii(clip):
+            if not LEAST <= one <= MOST:
+                raise ArgumentError(
+                    "clip", f"must be between {LEAST:.0e} and {MOST:.0e}; {WAY_OUT}"
+                )
         if isinstance(clip, Adaptive):
             return cls(Flat(clip.radius), clip, batch)
         if isinstance(clip, PerLayer):
             _check_names(clip.radii, model)
         if not isinstance(clip, Clipping):
-            return cls(Flat(positive("clip", clip, WAY_OUT)), None, batch)
-        positive("clip", clip.radius, WAY_OUT)
+            return cls(Flat(_radii(clip)[0]), None, batch)
         return cls(clip, None, batch)
 
     @property
@@ -118,8 +124,17 @@ class Adapting:
         noisy = self.below + self.count_noise * float(gaussians(1))
         part = noisy / self.batch + 0.5
         change = math.exp(-self.rule.rate * (min(max(part, 0), 1) - self.rule.quantile))
-        self.clipping = Flat(self.clipping.radius * change)
+        moved = min(max(self.clipping.radius * change, LEAST), MOST)
+        self.clipping = Flat(moved)
         self.below = 0.0
+
+
+def _radii(clip: Any) -> list[float]:
+    """Those that are stated."""
+    if isinstance(clip, PerLayer):
+        return [positive("clip", one, WAY_OUT) for one in clip.radii.values()]
+    radius = clip.radius if isinstance(clip, Adaptive | Clipping) else clip
+    return [positive("clip", radius, WAY_OUT)]
 
 
 def _check_names(radii: Mapping[str, float], model: nn.Module) -> None:
@@ -129,5 +144,3 @@ def _check_names(radii: Mapping[str, float], model: nn.Module) -> None:
         raise ArgumentError(
             "clip", f"must name a radius for each trained parameter: {listed}"
         )
-    for one in radii.values():
-        positive("clip", one, WAY_OUT)

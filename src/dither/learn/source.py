@@ -82,6 +82,14 @@ def column_in(frame: Any, argument: str, name: str) -> Any:
     if name not in list(listed):
         some = ", ".join(repr(one) for one in list(listed)[:12])
         raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
+    # Else numbers of one row would stand in the rows of others.
+    twice = list(listed).count(name) > 1
+    if twice or len(getattr(frame[name], "shape", (0,))) != 1:
+        raise ArgumentError(
+            argument,
+            f"column {name!r} must be there once and have one value for each row; make "
+            "a column of each part, under a name of its own",
+        )
     return frame[name]
 
 

@@ -11,6 +11,7 @@ from torch import nn
 from dither.by_name import by_name
 from dither.dataset import Dataset
 from dither.learn.clipping import Adapting, Adaptive
+from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out
@@ -29,6 +30,7 @@ from dither.learn.release import ModelRelease, digest_of
 from dither.learn.resuming import blocks, keep, key_of, paying
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
+from dither.learn.silence import silently
 from dither.learn.tables import unread
 from dither.ledger import Account, Attempt
 from dither.question import Paid
@@ -146,9 +148,10 @@ def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
 
 
 def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
-    rows, owners = ready.source.read(paid.receipt)
-    units = units_of(rows, owners, ready.plan.rows)
-    units, held = held_out(ready, units, owners, paid.receipt)
+    with secretly(ready.device), silently():
+        rows, owners = ready.source.read(paid.receipt)
+        units = units_of(rows, owners, ready.plan.rows)
+        units, held = held_out(ready, units, owners, paid.receipt)
     return Loop(ready, units, paid.tell, epochs, held)
 
 
