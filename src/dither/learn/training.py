@@ -11,6 +11,7 @@ from dither.by_name import by_name
 from dither.dataset import Dataset
 from dither.learn.clipping import Adaptive
 from dither.learn.gradients.oracle import trained
+from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
 from dither.learn.loop import Loop
 from dither.learn.preparing import (
@@ -91,6 +92,7 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
 
 def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
     """Read the records, and run the epochs."""
+    keep_memory()
     with differentiating(ready.model):
         rows, owners = ready.source.read(receipt)
         loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)

@@ -82,4 +82,4 @@ def _safe(weights: Tensor, norms: Tensor, most: float = 1.0) -> Tensor:
     They are rounded down: times the norm they must not exceed the radius.
     """
     smaller = weights.clamp_max(most) * (1 - 4 * torch.finfo(torch.float32).eps)
-    return torch.where(torch.isfinite(norms), smaller, 0.0).to(torch.float32)
+    return torch.where(norms < math.inf, smaller, 0.0).to(torch.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,11 +41,14 @@ def called(model: Callable[..., Any], inputs: Inputs) -> Any:
     return model(**inputs) if isinstance(inputs, dict) else model(inputs)
 
 
-def as_given(values: Tensor) -> torch.autocast:
+def as_given(values: Tensor) -> AbstractContextManager[object]:
     """Products in the type of their factors: what autocast is for is the way forward,
     and it would round norms and sums.
     """
-    return torch.autocast(values.device.type, enabled=False)
+    kind = values.device.type
+    if not torch.is_autocast_enabled(kind):
+        return nullcontext()
+    return torch.autocast(kind, enabled=False)
 
 
 def size_of(inputs: Inputs) -> int:
@@ -122,7 +126,8 @@ class Ghost(Oracle):
         with tape:
             outputs = called(self.model, inputs)
         losses = row_losses(self.loss, outputs, targets)
-        total = torch.where(there, losses, 0.0).sum()
         with as_given(targets):
-            torch.autograd.grad(total, tape.anchor, allow_unused=True)
+            torch.autograd.grad(
+                losses, tape.anchor, there.to(losses.dtype), allow_unused=True
+            )
             return {name: measured(uses) for name, uses in tape.uses.items()}

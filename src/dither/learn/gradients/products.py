@@ -54,7 +54,7 @@ def summed(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
     side to one would move a gradient whose places cancel by more than its norm.
     """
     left, right = _alike(left, right)
-    each = weights[:, None, None]
+    each = weights.view(-1, 1, 1)
     narrow = left.shape[2] <= right.shape[2]
     scaled, other = (left, right) if narrow else (right, left)
     scaled = (scaled * each).flatten(0, 1)
