@@ -38,15 +38,16 @@ class Linear(torch.autograd.Function):
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
         found = functional.linear(inputs, weight, bias)
-        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        ctx.save_for_backward(*_as_multiplied(inputs, weight, found))
         ctx.seen = seen
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
-        before = gradient @ ctx.weight if ctx.needs_input_grad[0] else None
+        inputs, weight = ctx.saved_tensors
+        ctx.seen(inputs, gradient)
+        before = gradient @ weight if ctx.needs_input_grad[0] else None
         return before, None, None, None, None
 
 
@@ -64,17 +65,18 @@ class Convolved(torch.autograd.Function):
         seen: Seen,
     ) -> Tensor:
         found = _convolution(inputs, weight, bias, how)
-        ctx.inputs, ctx.weight = _as_multiplied(inputs, weight, found)
+        ctx.save_for_backward(*_as_multiplied(inputs, weight, found))
         ctx.how, ctx.seen = how, seen
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
+        inputs, weight = ctx.saved_tensors
+        ctx.seen(inputs, gradient)
         before = None
         if ctx.needs_input_grad[0]:
-            before = _input_gradient(gradient, ctx.inputs, ctx.weight, ctx.how)
+            before = _input_gradient(gradient, inputs, weight, ctx.how)
         return before, None, None, None, None, None
 
 
@@ -142,14 +144,16 @@ class Affine(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, scale: Any, shift: Any, seen: Seen
     ) -> Tensor:
-        ctx.inputs, ctx.scale, ctx.seen = inputs.detach(), scale, seen
+        ctx.save_for_backward(inputs.detach())
+        ctx.scale, ctx.seen = scale, seen
         scaled = inputs if scale is None else inputs * scale
         return scaled.clone() if shift is None else scaled + shift
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        ctx.seen(ctx.inputs, gradient)
+        (inputs,) = ctx.saved_tensors
+        ctx.seen(inputs, gradient)
         before = gradient if ctx.scale is None else gradient * ctx.scale
         return before, None, None, None, None
 
@@ -171,14 +175,14 @@ class Normalized(torch.autograd.Function):
         if scale is not None:
             inputs = inputs.to(scale.dtype)
         found, *moments = torch.native_layer_norm(inputs, shape, scale, shift, eps)
-        ctx.inputs, ctx.moments = inputs.detach(), moments
+        ctx.save_for_backward(inputs.detach(), *moments)
         ctx.shape, ctx.scale, ctx.shift, ctx.seen = shape, scale, shift, seen
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, (mean, spread) = ctx.inputs, ctx.moments
+        inputs, mean, spread = ctx.saved_tensors
         if ctx.scale is not None:
             ctx.seen((inputs - mean).mul_(spread), gradient)
         else:
