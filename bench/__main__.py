@@ -24,7 +24,7 @@ PARTS = (
     ("growth", "spark"),
     ("science_synth", "peers"),
     ("conformance", "neighbours"),
-    ("learn", "accuracy"),
+    ("learn_accuracy", "choose"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)
