@@ -207,7 +207,7 @@ def _gain(seen: Seen, others: tuple[str, ...], epsilon: float) -> tuple[float, f
 def _goals(seen: Seen) -> Iterator[Goal]:
     for epsilon in EPSILONS:
         gain, error = _gain(seen, OWN, epsilon)
-        goal = f"digits, ε = {epsilon:g}: gain over Opacus, in standard errors"
+        goal = f"digits, ε = {epsilon:g}: gain over Opacus on linear and hidden, in standard errors"
         yield at_least(goal, 2.0, round(gain / error, 2))
 
 
