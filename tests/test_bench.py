@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -252,3 +253,16 @@ def test_the_picture_of_the_race_is_the_measured_one() -> None:
 
     assert PICTURE.read_text(encoding="utf-8") == svg(), "run python tools/figures.py"
     ElementTree.fromstring(svg())
+
+
+def test_examples_are_the_pages_own() -> None:
+    from bench.examples.page import NAMES
+    from bench.learn_examples import declaring
+
+    for name in NAMES:
+        tree = ast.parse("\n".join(declaring(name)))
+        found = [one.name for one in tree.body if isinstance(one, ast.FunctionDef)]
+        assert {"sample", "opened", "ordinary", "accuracy"} <= set(found)
+        stored = [one for one in ast.walk(tree) if isinstance(one, ast.Name)]
+        assert {"model", "run", "budget"} <= {one.id for one in stored}
+        assert "trained" not in {one.id for one in stored}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dither import ArgumentError
-from dither.ids import identity
+from dither.ids import StoredIds, hashed, identity, mixed
 from dither.science import genomes, maps
 from dither.science.genomes.clusters import Roster
 from dither.science.genomes.panel import Panel
@@ -90,3 +90,27 @@ def test_one_odd_coordinate_erases_no_other() -> None:
     assert np.isnan(floats(held)[2:]).all()
     frame = pd.DataFrame({"x": held[:3], "y": held[:3]})
     maps.heatmap(frame, x="x", y="y", bounds=(0, 0, 9, 9), cells=(3, 3), epsilon=9)
+
+
+def test_hashes_depend_on_the_id_and_the_key_alone() -> None:
+    rows = np.array([0, 2, 1])
+    mine = hashed(["a", 7, "b"], rows, b"key")
+    assert hashed(np.array(["a", "007", "b"], object), rows, b"key").tolist() == (
+        mine.tolist()
+    )
+    assert hashed(["b", "x", "y", "a"], np.array([3, 0]), b"key").tolist() == (
+        mine[:2].tolist()
+    )
+    assert not set(hashed(["a", 7, "b"], rows, b"other")) & set(mine)
+    # A dataset tells "7" and "007" apart, and so does the hash.
+    one, two = hashed(StoredIds(["7", "007"]), rows[[0, 2]], b"key")
+    assert one != two
+
+
+def test_words_are_mixed_one_to_one() -> None:
+    words = np.arange(1 << 16, dtype=np.uint64)
+    found = mixed(words)
+    assert np.unique(found).size == words.size
+    ones = [int(found[i] ^ found[i ^ 1]).bit_count() for i in range(0, 4096, 2)]
+    assert 28 < np.mean(ones) < 36
+    assert words[1] == 1  # and what was passed is as it was

@@ -7,8 +7,9 @@ or reals), so what an id is compared as must not depend on that type.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,10 +28,13 @@ __all__ = [
     "StoredIds",
     "canonical",
     "codes_of",
+    "hashed",
     "identity",
+    "mixed",
 ]
 
 Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 EXACT = 2**53
 """Floats below it are the whole numbers that they seem to be."""
@@ -140,3 +144,43 @@ def _of_bytes(held: bytes) -> str | bytes | None:
         return identity(held.decode())
     except UnicodeDecodeError:
         return held
+
+
+def hashed(owners: Any, rows: NDArray[np.intp], key: bytes) -> Words:
+    """A keyed hash of the id of each of some rows, which have one: a choice by it depends
+    on the id alone. (Its number depends on who else is there.)
+    """
+    words = b"".join(_hash(one, key) for one in _written_ids(owners, rows))
+    found: Words = np.frombuffer(words, np.uint64)
+    return found
+
+
+def _hash(one: bytes, key: bytes) -> bytes:
+    return hashlib.blake2b(one, key=key, digest_size=8).digest()
+
+
+def _written_ids(owners: Any, rows: NDArray[np.intp]) -> Iterator[bytes]:
+    """The ids of some rows as bytes, in the form by which they are told apart."""
+    stored = isinstance(owners, StoredIds)
+    held = owners.held if stored else owners
+    items = held if isinstance(held, np.ndarray) else items_of(held)
+    for row in rows.tolist():
+        one = items[row] if stored else canonical(items[row])
+        written = one if isinstance(one, bytes) else _written(one)
+        yield type(one).__name__.encode() + written
+
+
+def _written(one: str | int | None) -> bytes:
+    # Python refuses to write out more decimal digits than some thousands
+    text = f"{one:x}" if isinstance(one, int) else str(one)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def mixed(words: Words) -> Words:
+    """A bijection of words whose bits all depend on all bits."""
+    found = words.copy()
+    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+        found ^= found >> np.uint64(shift)
+        found *= np.uint64(factor)
+    found ^= found >> np.uint64(33)
+    return found

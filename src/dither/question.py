@@ -14,7 +14,7 @@ from dither.cost import Cost, Stated
 from dither.dataset import Account, Dataset
 from dither.errors import ArgumentError
 from dither.ledger import Account as LedgerAccount
-from dither.ledger import Ledger, Receipt
+from dither.ledger import Ledger, Pinned, Receipt
 from dither.ledger.shares import mu_of, part_of, pure_of, share_of
 from dither.mechanisms import Additive, Gaussian, Laplace
 from dither.noise.shapes import LARGEST_SCALE
@@ -58,6 +58,8 @@ class Question:
     account: Account | None = None
     by: str | None = None
     dataset: Dataset | None = None
+    run: Pinned | None = None
+    """Steps that are declared with the charge, and claimed one after the other."""
 
     @classmethod
     def of(
@@ -229,8 +231,9 @@ class Question:
             yield Source(guarantee)
             return
         self._check_minimum(guarantee)
-        who = {} if self.by is None else {"by": self.by}
-        charge = self.account.spending(guarantee, purpose=self.what, **who)
+        more: dict[str, Any] = {"by": self.by, "run": self.run}
+        said = {name: one for name, one in more.items() if one is not None}
+        charge = self.account.spending(guarantee, purpose=self.what, **said)
         with charge as receipt:
             yield Source(guarantee, receipt)
 

@@ -62,4 +62,17 @@ class Pairs(Dataset[tuple[Tensor, Tensor]]):
         return self.inputs[place], self.targets[place]
 
 
+class Listed(Dataset[Any]):
+    """A map-style dataset of rows that are listed."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.rows[place]
+
+
 EXAMPLE = (torch.zeros(4), torch.tensor(0))

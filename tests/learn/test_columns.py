@@ -12,7 +12,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.dataset import ColumnFacts, Kind
-from dither.learn.columns import Columns, column_of
+from dither.learn.columns import Columns, declared, declared_target, target_of
 from dither.learn.records import source_of
 from dither.learn.rows import Tensors
 
@@ -23,17 +23,16 @@ def facts(**declared: Any) -> ColumnFacts:
     return ColumnFacts("one", kind=Kind.REALS, **declared)
 
 
-def read(*columns: Any, declared: list[ColumnFacts]) -> Tensors:
-    return Columns.declared(declared).rows(columns)
+def read(*columns: Any, by: list[ColumnFacts]) -> Tensors:
+    inputs = tuple(declared(one) for one in by[:-1])
+    return Columns(inputs, declared_target(by[-1])).rows(columns)
 
 
 AGE, WARD = facts(bounds=(0, 50)), facts(keys=("a", "b", 3))
 
 
 def test_declared_columns_go_to_public_numbers() -> None:
-    rows = read(
-        [0, 25, 99, -4], ["a", "b", 3, "?"], ["b"] * 4, declared=[AGE, WARD, WARD]
-    )
+    rows = read([0, 25, 99, -4], ["a", "b", 3, "?"], ["b"] * 4, by=[AGE, WARD, WARD])
     assert rows.inputs.tolist() == [
         [0, 1, 0, 0],
         [0.5, 0, 1, 0],
@@ -45,14 +44,14 @@ def test_declared_columns_go_to_public_numbers() -> None:
 
 
 def test_labels_that_are_no_class_do_not_count() -> None:
-    rows = read([1.0] * 4, ["a", "z", None, 3.0], declared=[AGE, WARD])
+    rows = read([1.0] * 4, ["a", "z", None, 3.0], by=[AGE, WARD])
     assert rows.there.tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_one_odd_value_changes_no_other(odd: Any) -> None:
-    plain = read([1, 2, 3], ["a", "b", 3], declared=[AGE, WARD])
-    mixed = read([1, odd, 3], ["a", odd, 3], declared=[AGE, WARD])
+    plain = read([1, 2, 3], ["a", "b", 3], by=[AGE, WARD])
+    mixed = read([1, odd, 3], ["a", odd, 3], by=[AGE, WARD])
     assert mixed.inputs[[0, 2]].tolist() == plain.inputs[[0, 2]].tolist()
     assert mixed.targets[[0, 2]].tolist() == plain.targets[[0, 2]].tolist()
     assert mixed.there.tolist() == [True, False, True]
@@ -71,16 +70,16 @@ def test_one_odd_value_changes_no_other(odd: Any) -> None:
     ids=lambda one: type(one).__name__,
 )
 def test_columns_of_all_kinds(made: Any) -> None:
-    rows = read(made, ["a"] * 3, declared=[facts(bounds=(0, 10)), WARD])
+    rows = read(made, ["a"] * 3, by=[facts(bounds=(0, 10)), WARD])
     assert rows.inputs[[0, 2], 0].tolist() == pytest.approx([0.15, 0.3])
     assert rows.there.tolist() == [True, False, True]
 
 
 def test_columns_without_public_facts_are_refused() -> None:
     with pytest.raises(ArgumentError, match="bounds or keys"):
-        Columns.declared([facts(), WARD])
+        declared(facts())
     with pytest.raises(ArgumentError, match="different labels"):
-        column_of("classes", [1, "1"])
+        target_of([1, "1"])
 
 
 MORE = [*ODD, Decimal("1.5"), pd.NA, True, 2**63, [1], pd.Timestamp(0)]

@@ -81,7 +81,7 @@ def test_noise_has_its_deviation_and_is_independent() -> None:
 
 def test_an_empty_batch_steps_with_noise() -> None:
     made, _ = ready(50, 10, batch=5)
-    nobody = units_of(made.source.read(None)[0], np.full(10, -1), 1)
+    nobody = units_of(made.source.read(None)[0], [None] * 10, 1)
     assert len(nobody) == 0
     assert float(moved(made, nobody).abs().min()) > 0
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils.data import Dataset, TensorDataset
+from torch.utils.data import TensorDataset
 
 from dither import ArgumentError, Budget, Unit
 from dither.learn import (
@@ -19,7 +19,7 @@ from dither.learn import (
 )
 from dither.learn.preparing import prepared
 from dither.learn.settings import Settings
-from tests.learn.data import EXAMPLE, UNITS, Pairs, model, owned, records, run
+from tests.learn.data import EXAMPLE, UNITS, Listed, Pairs, model, owned, records, run
 
 FRAME = dict(zip("abcd", records()[0].numpy().T, strict=True))
 
@@ -43,17 +43,6 @@ def test_frames(made: Any) -> None:
 def test_datasets_of_pytorch(data: Any) -> None:
     assert len(train(model(), data, **owned(example=EXAMPLE)).history) == 2
     assert len(train(model(), TensorDataset(*records()), **owned()).history) == 2
-
-
-class Listed(Dataset[Any]):
-    def __init__(self, rows: list[Any]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, place: int) -> Any:
-        return self.rows[place]
 
 
 @pytest.mark.parametrize("first", [(torch.zeros(3), 0), (torch.zeros(4), 0.5), None])

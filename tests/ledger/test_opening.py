@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dither.errors import BudgetExceeded, LedgerError
-from dither.ledger import Ledger, verify
+from dither.ledger import Attempt, Ledger, Pinned, verify
 from dither.ledger.sqlite import SQLiteStore
-from dither.privacy import PureDP, Unit
+from dither.privacy import GaussianDP, PoissonSampled, PureDP, Unit
 from tests.ledger.notes import agree
 
 GOLDEN = Path(__file__).parent / "golden" / "book-v1.db"
@@ -121,3 +121,18 @@ def test_a_failed_migration_changes_nothing(
     with Ledger.open(golden) as ledger:
         assert verify(ledger)
         assert ledger.account("clinic").frozen == ""
+
+
+def test_an_older_book_takes_claims_as_it_is(tmp_path: Path) -> None:
+    """Steps of runs need no new tables: the log alone says which were taken."""
+    copy = shutil.copy(GOLDEN.with_name("book-v2.db"), tmp_path / "old.db")
+    agree(copy)
+    run = PoissonSampled(0.01, GaussianDP(0.1), 10)
+    with Ledger.open(copy) as old:
+        verify(old)
+        account = old.account("new", epsilon=20.0, delta=1e-6)
+        before = old.head[0]
+        receipt = account.charge(run, run=Pinned(10, "0" * 64))
+        assert receipt.number == before + 1
+        Attempt.first(account, receipt).claim(1, 5)
+        assert verify(old) == verify(old, whole=True) == before + 2

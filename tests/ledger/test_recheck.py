@@ -304,6 +304,7 @@ def test_nothing_else_of_dither_is_used(book: Ledger, tmp_path: Path) -> None:
     mine |= {
         f"dither.ledger.{name}"
         for name in (
+            "claims",
             "entry",
             "facts",
             "neighbours",

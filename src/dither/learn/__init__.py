@@ -18,6 +18,8 @@ from dither.learn.previewing import Preview
 from dither.learn.release import ModelRelease
 from dither.learn.schedules import Cosine, Linear
 from dither.learn.training import preview, train
+from dither.learn.validation import Validation
+from dither.learn.words import Words
 
 __all__ = [
     "Adaptive",
@@ -28,6 +30,8 @@ __all__ = [
     "ModelRelease",
     "PerLayer",
     "Preview",
+    "Validation",
+    "Words",
     "preview",
     "train",
 ]

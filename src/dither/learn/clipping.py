@@ -106,6 +106,11 @@ class Adapting:
 
         return counted
 
+    def restore(self, radius: float) -> None:
+        """Go on with the radius of an earlier step."""
+        if self.rule is not None:
+            self.clipping = Flat(positive("radius", radius, WAY_OUT))
+
     def step(self) -> None:
         """Move the radius, by a noisy count."""
         if self.rule is None:

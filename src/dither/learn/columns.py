@@ -1,28 +1,35 @@
 """Columns of frames and datasets as numbers that a model reads.
 
 Numbers with declared bounds go to 0 to 1, by these bounds. Declared keys become one
-number each, 1 for the row's key and 0 for the others; of a target, the key's number. All
-of it is public, so nothing is learned from the rows about how to read them. Each value is
-read by itself: one odd value does not change how others are read.
+number each, 1 for the row's key and 0 for the others; of a target, the key's number.
+Words of a declared vocabulary become their numbers, in a tensor of their own. All of it is
+public, so nothing is learned from the rows about how to read them. Each value is read by
+itself: one odd value does not change how others are read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from dither.dataset import ColumnFacts, Kind
 from dither.errors import ArgumentError
 from dither.ids import identity
-from dither.learn.rows import Schema, Tensors
+from dither.items import items_of
+from dither.learn.rows import Tensors
+from dither.learn.schema import Field, Schema
+from dither.learn.words import Words
 from dither.mechanisms.values import real
 
-__all__ = ["Columns", "column_of"]
+__all__ = ["Columns", "declared", "declared_target", "stated", "target_of"]
 
 Reals = NDArray[np.float64]
 MANY = 10_000
@@ -36,6 +43,11 @@ class Numeric:
     """Numbers, brought to 0 to 1 where bounds are declared."""
 
     bounds: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        if self.bounds is None:
+            return "numbers"
+        return "numbers from {:g}–{:g} to 0–1".format(*self.bounds)
 
     @property
     def width(self) -> int:
@@ -56,6 +68,9 @@ class Keyed:
 
     keys: tuple[Any, ...]
 
+    def __str__(self) -> str:
+        return f"{len(self.keys):,} keys"
+
     @property
     def width(self) -> int:
         return len(self.keys)
@@ -63,7 +78,7 @@ class Keyed:
     def numbers(self, column: Any) -> NDArray[np.int64]:
         """The number of each row's key; -1 where it has none of them."""
         known = {_label(key): place for place, key in enumerate(self.keys)}
-        found = [known.get(_label(one), -1) for one in _items(column)]
+        found = [known.get(_label(one), -1) for one in items_of(column)]
         return np.array(found, np.int64)
 
     def read(self, column: Any) -> Reals:
@@ -72,66 +87,151 @@ class Keyed:
         return found
 
 
-Column = Numeric | Keyed
+Column = Numeric | Keyed | Words
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns to learn from, and the one to learn."""
+    """The columns to learn from, and the one to learn. Numbers and keys are one tensor,
+    and each column of words is another one after it.
+    """
 
     inputs: tuple[Column, ...]
-    target: Column
-
-    @classmethod
-    def declared(cls, facts: Sequence[ColumnFacts]) -> Columns:
-        *inputs, target = (_declared(one) for one in facts)
-        return cls(tuple(inputs), target)
+    target: Numeric | Keyed
 
     @property
     def schema(self) -> Schema:
-        width = sum(one.width for one in self.inputs)
+        width = sum(one.width for one in self._numbers)
+        numbers = [Field((width,), torch.float32)] if self._numbers else []
+        words = [Field((one.length,), torch.int64) for one in self._words]
         if isinstance(self.target, Keyed):
-            return Schema((width,), torch.float32, (), torch.int64)
-        return Schema((width,), torch.float32, (1,), torch.float32)
+            return Schema(_alone(numbers + words), Field((), torch.int64))
+        return Schema(_alone(numbers + words), Field((1,), torch.float32))
+
+    @property
+    def _numbers(self) -> list[Numeric | Keyed]:
+        return [one for one in self.inputs if not isinstance(one, Words)]
+
+    @property
+    def _words(self) -> list[Words]:
+        return [one for one in self.inputs if isinstance(one, Words)]
 
     def rows(self, columns: Sequence[Any]) -> Tensors:
         *others, last = columns
         with np.errstate(all="ignore"):  # odd numbers must not warn (rule R1)
-            pairs = zip(self.inputs, others, strict=True)
-            held = [one.read(column) for one, column in pairs]
-            count = min(len(one) for one in held)
-            inputs = np.hstack([one[:count] for one in held]).astype(np.float32)
+            inputs = _alone(self._read(others))
             if isinstance(self.target, Numeric):
                 target = self.target.read(last).astype(np.float32)
-                return _tensors(inputs, target)
-        classes = self.target.numbers(last)
-        found = _tensors(inputs, classes)
-        known = torch.from_numpy(classes[: len(found)] >= 0)
+                return Tensors.of(inputs, torch.from_numpy(target))
+        classes = torch.from_numpy(self.target.numbers(last))
+        found = Tensors.of(inputs, classes)
+        known = classes[: len(found)] >= 0
         return Tensors(found.inputs, found.targets, found.there & known)
 
+    def _read(self, columns: Sequence[Any]) -> list[Tensor]:
+        numbers, words = [], []
+        for one, column in zip(self.inputs, columns, strict=True):
+            if isinstance(one, Words):
+                words.append(one(column))
+            else:
+                numbers.append(one.read(column))
+        if not numbers:
+            return words
+        count = min(len(one) for one in numbers)
+        joined = np.hstack([one[:count] for one in numbers]).astype(np.float32)
+        return [torch.from_numpy(joined), *words]
 
-def _tensors(inputs: NDArray[Any], targets: NDArray[Any]) -> Tensors:
-    return Tensors.of(torch.from_numpy(inputs), torch.from_numpy(targets))
+
+def _alone(tensors: list[Any]) -> Any:
+    """One tensor as it is, several as a model's arguments."""
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
-def column_of(argument: str, classes: Sequence[Any] | None = None) -> Column:
-    """How to read a frame's column: by declared classes, or as numbers. The type of a
+def target_of(classes: Sequence[Any] | None) -> Numeric | Keyed:
+    """How to read a frame's target: by declared classes, or as numbers. The type of a
     column says nothing, because one odd value may change it.
     """
-    return Numeric() if classes is None else _keyed(argument, classes)
+    return Numeric() if classes is None else _keyed("classes", classes)
 
 
-def _declared(facts: ColumnFacts) -> Column:
+def stated(name: str, how: Any) -> Column:
+    """How to read an input column as whoever asks says: by bounds, by keys, as words, or
+    (None) as numbers.
+    """
+    if how is None:
+        return Numeric()
+    if isinstance(how, Words):
+        return how
+    if isinstance(how, tuple) and len(how) == 2 and all(map(_is_number, how)):
+        return Numeric(_bounds(name, how))
+    if isinstance(how, Sequence) and not isinstance(how, str | bytes):
+        return _keyed("inputs", how)
+    raise ArgumentError(
+        "inputs",
+        f"column {name!r}: say how it is read, by bounds (0, 110), by keys "
+        '["F", "M"], or as Words(vocabulary, length)',
+    )
+
+
+def declared(facts: ColumnFacts, how: Any = None) -> Column:
+    """How to read a column of an opened dataset: as whoever asks says, or by what is
+    declared about it. What it is declared to hold is public, so a way that does not
+    fit is refused.
+    """
+    if how is None:
+        return _by_catalogue(facts)
+    found = stated(facts.column, how)
+    texts = facts.kind is Kind.OTHER
+    if (isinstance(found, Numeric) and texts) or (
+        isinstance(found, Words) and facts.kind in NUMBERS
+    ):
+        kind = "no numbers" if texts else f"{facts.kind.value}"
+        raise ArgumentError(
+            "inputs",
+            f"column {facts.column!r} is declared to hold {kind}; {OTHERWISE}",
+        )
+    return found
+
+
+def declared_target(facts: ColumnFacts) -> Numeric | Keyed:
+    found = _by_catalogue(facts, "target")
+    assert not isinstance(found, Words)
+    return found
+
+
+NUMBERS = (Kind.INTEGERS, Kind.REALS, Kind.TRUTHS)
+OTHERWISE = (
+    "declare its bounds or keys, or say how it is read: "
+    'inputs={"age": (0, 110), "sex": ["F", "M"], "note": Words(vocabulary, length)}'
+)
+
+
+def _by_catalogue(facts: ColumnFacts, argument: str = "inputs") -> Column:
     if facts.keys is not None:
         return _keyed(facts.column, facts.keys)
     if facts.kind is Kind.TRUTHS:
         return Keyed((False, True))
     if facts.bounds is None or facts.kind is Kind.OTHER:
+        way_out = OTHERWISE if argument == "inputs" else "declare its bounds or keys"
         raise ArgumentError(
-            "inputs",
-            f"column {facts.column!r} has no public range; declare its bounds or keys",
+            argument, f"column {facts.column!r} has no public range; {way_out}"
         )
     return Numeric(facts.bounds)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _bounds(name: str, bounds: tuple[Any, Any]) -> tuple[float, float]:
+    low, high = (float(one) for one in bounds)
+    if not (low < high and math.isfinite(high - low)):
+        raise ArgumentError(
+            "inputs",
+            f"column {name!r}: bounds are two finite numbers, low before high, such as "
+            "(0, 110)",
+        )
+    return low, high
 
 
 def _keyed(argument: str, keys: Sequence[Any]) -> Keyed:
@@ -145,13 +245,31 @@ def _keyed(argument: str, keys: Sequence[Any]) -> Keyed:
 
 
 def _label(value: Any) -> str | None:
-    """A label as text: a whole number by its digits, whatever type holds it."""
+    """A label as text: a number by its digits and a truth as 0 or 1, whatever type holds
+    it. One odd value of a column may have made texts of all the others.
+    """
     try:
         found = identity(value)
-        missing = value is None or (found is None and isinstance(value, float))
-        return found if missing or found is not None else str(value)
+        if found is None and (value is None or isinstance(value, float)):
+            return _fraction(value)
+        text = str(value) if found is None else found
+        return TRUTHS.get(text.strip().lower()) or _fraction(text) or text
     except Exception:  # a class of somebody's own
         return None
+
+
+TRUTHS = {"true": "1", "false": "0"}
+
+
+def _fraction(value: Any) -> str | None:
+    """The digits of a number that is not whole; None for anything else."""
+    if value is None or (isinstance(value, str) and len(value) > LONGEST):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return repr(number) if math.isfinite(number) and number % 1 else None
 
 
 def _floats(column: Any) -> Reals:
@@ -163,18 +281,11 @@ def _floats(column: Any) -> Reals:
         values = plain.astype(np.float64).reshape(-1)
         mask = np.ma.getmaskarray(column).reshape(-1) if _masks(column) else False
         return np.where(mask, np.nan, values)
-    return np.array([_number(one) for one in _items(column)], np.float64)
+    return np.array([_number(one) for one in items_of(column)], np.float64)
 
 
 def _masks(column: Any) -> bool:
     return isinstance(column, np.ma.MaskedArray)
-
-
-def _items(column: Any) -> Any:
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, name):
-            return getattr(column, name)()
-    return column
 
 
 def _number(item: Any) -> float:
@@ -184,8 +295,11 @@ def _number(item: Any) -> float:
     if item is None:
         return np.nan
     try:
-        if isinstance(item, str | bytes):
-            return float(item) if len(item) <= LONGEST else np.nan
+        if isinstance(item, bytes):
+            item = item.decode("utf-8", "replace")
+        if isinstance(item, str):
+            text = item.strip().lower() if len(item) <= LONGEST else "too long"
+            return float(TRUTHS.get(text, text))
         return float(real(item))
     except Exception:
         return np.nan

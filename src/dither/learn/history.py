@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,9 +15,10 @@ from torch import Tensor, nn
 from dither.axes import Axes, Scale
 from dither.errors import ArgumentError
 from dither.frames import package
+from dither.learn.gradients.oracle import Inputs, called
 from dither.picture import Picture
 
-__all__ = ["Epoch", "History", "Tested"]
+__all__ = ["NAMES", "Epoch", "Figure", "History", "Tested", "evaluating"]
 
 WIDTH, HEIGHT = 560, 340
 
@@ -24,7 +26,8 @@ WIDTH, HEIGHT = 560, 340
 @dataclass(frozen=True)
 class Epoch:
     """Where a run stood at the end of an epoch. `loss` and `accuracy` are of public test
-    data, where there is any.
+    data, where there is any; those of private held-out records have noise, and lie
+    between `low` and `high` without it, with 95 %.
     """
 
     epoch: int
@@ -33,6 +36,35 @@ class Epoch:
     noise: float
     loss: float | None = None
     accuracy: float | None = None
+    validation_loss: float | None = None
+    validation_accuracy: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A noisy measurement on held-out records, with its 95 % interval."""
+
+    kind: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As an epoch holds it."""
+        named = f"validation_{self.kind}"
+        return {named: self.value, "low": self.low, "high": self.high}
+
+
+NAMES = {
+    "accuracy": "accuracy on public data",
+    "validation_accuracy": "accuracy on held-out units",
+    "loss": "loss on public data",
+    "validation_loss": "loss on held-out units",
+}
+"""What may be shown, first what tells most."""
 
 
 @dataclass(frozen=True)
@@ -70,55 +102,88 @@ class History:
         """
         return tuple(self.cost(one.step) for one in self.epochs)
 
+    @property
+    def shown(self) -> str | None:
+        """What was measured in this run: the first of `NAMES` that it has."""
+        found = (
+            name
+            for name in NAMES
+            if any(getattr(one, name) is not None for one in self.epochs)
+        )
+        return next(found, None)
+
+    def curve(self) -> list[tuple[float, float, float, float]]:
+        """What was measured against ε: (ε, value, low, high) for each epoch that has it.
+        The ε is that of a run which had stopped there. Public figures are exact.
+        """
+        name = self.shown
+        if name is None:
+            raise ArgumentError(
+                "curve",
+                "shows what was measured; pass public=(inputs, targets) to train, or "
+                "validation=Validation(0.2, noise=20)",
+            )
+        found = []
+        for epsilon, one in zip(self.epsilons, self.epochs, strict=True):
+            value = getattr(one, name)
+            if value is not None:
+                noisy = name.startswith("validation") and one.low is not None
+                ends = (one.low, one.high) if noisy else (value, value)
+                found.append((epsilon, value, *ends))
+        return found
+
     def to_pandas(self) -> Any:
-        """A pandas frame, one line for each epoch."""
-        return package("pandas").DataFrame([asdict(one) for one in self.epochs])
+        """A pandas frame, one line for each epoch, with the ε that was spent by then."""
+        lines = [asdict(one) for one in self.epochs]
+        frame = package("pandas").DataFrame(lines)
+        frame.insert(2, "epsilon", list(self.epsilons))
+        return frame
 
     def plot(self) -> Picture:
-        """Accuracy (or else loss) on public data against ε."""
-        name = "accuracy" if self._has("accuracy") else "loss"
-        if not self._has(name):
-            raise ArgumentError(
-                "plot", "shows public test data; pass public=(inputs, targets) to train"
-            )
-        found = [
-            (x, getattr(one, name)) for x, one in zip(self.epsilons, self, strict=True)
-        ]
-        points = [(x, y) for x, y in found if math.isfinite(x) and math.isfinite(y)]
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        top = 1.0 if name == "accuracy" else max([*ys, 1e-9])
+        """Accuracy (or else loss) against ε, with the ends of intervals where it is
+        noisy.
+        """
+        curve = [one for one in self.curve() if all(map(math.isfinite, one))]
+        name = self.shown or ""
+        xs, ys = [one[0] for one in curve], [one[1] for one in curve]
+        ends = [one for *_, low, high in curve for one in (low, high)]
+        top = 1.0 if name.endswith("accuracy") else max([*ends, 1e-9])
         scales = Scale(0.0, max([*xs, 1e-9])), Scale(0.0, top)
         axes = Axes(60, 14, WIDTH - 80, HEIGHT - 64, *scales)
-        shapes = [*axes.frame("ε", f"{name} on public data"), axes.line(xs, ys)]
-        shapes += [axes.dot(x, y) for x, y in points]
-        return Picture.of(WIDTH, HEIGHT, shapes, f"{name} against ε")
-
-    def _has(self, name: str) -> bool:
-        return bool(self.epochs) and all(
-            getattr(one, name) is not None for one in self.epochs
-        )
+        shapes = [*axes.frame("ε", NAMES[name]), axes.line(xs, ys)]
+        for x, y, low, high in curve:
+            if high > low:
+                shapes.append(axes.line([x, x], [low, high]))
+            shapes.append(axes.dot(x, y))
+        return Picture.of(WIDTH, HEIGHT, shapes, f"{NAMES[name]} against ε")
 
 
 @dataclass(frozen=True)
 class Tested:
     """Public test data: whoever passes it says that it is about nobody who is protected."""
 
-    inputs: Tensor
+    inputs: Inputs
     targets: Tensor
     loss: Callable[[Tensor, Tensor], Tensor]
 
     def measure(self, model: nn.Module) -> tuple[float, float | None]:
         """The loss and, of classes, the accuracy, with the model in its final form."""
-        modes = [(one, one.training) for one in model.modules()]
-        model.eval()
-        try:
-            with torch.no_grad():
-                outputs = model(self.inputs)
-                loss = float(self.loss(outputs, self.targets))
-        finally:
-            for one, mode in modes:
-                one.training = mode
+        with evaluating(model), torch.no_grad():
+            outputs = called(model, self.inputs)
+            loss = float(self.loss(outputs, self.targets))
         if self.targets.is_floating_point():
             return loss, None
         right = outputs.argmax(1) == self.targets
         return loss, float(right.to(torch.float64).mean())
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """The model in its final form; then each layer in the mode that it was in."""
+    modes = [(one, one.training) for one in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for one, mode in modes:
+            one.training = mode

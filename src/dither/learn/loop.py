@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
 from dither.learn.state import Held
+from dither.learn.validation import HeldOut
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -41,21 +43,26 @@ class Loop:
     units: Units
     tell: Tell | None = None
     epochs: list[Epoch] = field(default_factory=list)
+    held_out: HeldOut | None = None
+    done: int = 0
 
-    def epoch(self, number: int) -> bool:
-        """Run the steps of an epoch; whether a callback asked to stop."""
+    def run(self, first: int, last: int) -> bool:
+        """Run steps, numbered from 1; whether a callback asked to stop."""
         plan = self.ready.plan
-        first = number * plan.steps_per_epoch
-        for step in range(first, first + plan.steps_per_epoch):
-            now = Step(step + 1, plan.steps, number + 1, self.rate, plan.noises[step])
-            self.step(plan.noises[step])
+        for number in range(first, last + 1):
+            noise = plan.noises[number - 1]
+            epoch = math.ceil(number / plan.steps_per_epoch)
+            now = Step(number, plan.steps, epoch, self.rate, noise)
+            self.step(noise)
+            self.done = number
             if self.tell is not None:
-                self.tell(step + 1, plan.steps)
+                self.tell(number, plan.steps)
             # Each is called, whatever another one says.
-            if True in [bool(call(now)) for call in self.ready.settings.callbacks]:
+            asked = [bool(call(now)) for call in self.ready.settings.callbacks]
+            if True in asked or number % plan.steps_per_epoch == 0:
                 self._note(now)
+            if True in asked:
                 return True
-        self._note(now)
         return False
 
     @property
@@ -144,6 +151,18 @@ class Loop:
         loss, accuracy = (
             (None, None) if tested is None else tested.measure(self.ready.model)
         )
-        self.epochs.append(
-            Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        )
+        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
+        if self.held_out is not None and self._due(now):
+            found = replace(found, **self.held_out.measure().fields)
+        self.epochs.append(found)
+
+    def _due(self, now: Step) -> bool:
+        """Whether held-out records are measured now. Where a run can be gone on with,
+        only after the last step of an epoch: that is claimed once, so no measurement is
+        taken twice.
+        """
+        plan = self.ready.plan
+        ended = now.step % plan.steps_per_epoch == 0
+        once = ended or self.ready.texts is None
+        asked = plan.validation
+        return asked is not None and once and asked.due(now.epoch, plan.epochs)

@@ -11,21 +11,29 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
-from dither.learn.rows import Schema
+from dither.learn.gradients.oracle import Inputs
+from dither.learn.schema import Field, Schema
 
 __all__ = ["guarded", "made_up"]
 
 
-def made_up(schema: Schema, count: int, model: nn.Module) -> Tensor:
-    """Inputs of the right shape: reals between -1 and 1, or numbers of embeddings."""
-    size = count * math.prod(schema.inputs)
-    places = torch.arange(1, size + 1, dtype=torch.float64)
-    shape = (count, *schema.inputs)
-    if schema.input_type.is_floating_point:
-        return torch.sin(places * 12.9898).to(schema.input_type).view(shape)
+def made_up(schema: Schema, count: int, model: nn.Module) -> Inputs:
+    """Inputs of the right shapes: reals between -1 and 1, or numbers of embeddings."""
     lines = [one.num_embeddings for one in model.modules() if isinstance(one, LOOKUPS)]
-    return (places.long() * 7919 % min(lines, default=2)).view(shape)
+    fewest, made = min(lines, default=2), 0
+
+    def tensor(one: Field) -> Tensor:
+        # Each goes on where the last one ended, so that no two are alike.
+        nonlocal made
+        first, made = made + 1, made + count * math.prod(one.shape)
+        places = torch.arange(first, made + 1, dtype=torch.float64)
+        if one.type.is_floating_point:
+            return torch.sin(places * 12.9898).to(one.type).view(count, *one.shape)
+        return (places.long() * 7919 % fewest).view(count, *one.shape)
+
+    return tree_map(tensor, schema.inputs)
 
 
 LOOKUPS = (nn.Embedding, nn.EmbeddingBag)

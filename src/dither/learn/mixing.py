@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 
 from dither.errors import ArgumentError
+from dither.learn.gradients.oracle import Inputs, called, size_of
 
 __all__ = ["check_batch_apart", "check_rows_apart", "resized"]
 
@@ -18,24 +20,24 @@ ODD = (float("nan"), float("inf"), 1e6)
 NUMBERS = (0, -1, 1 << 31)
 
 
-def check_rows_apart(model: nn.Module, inputs: Tensor) -> None:
+def check_rows_apart(model: nn.Module, inputs: Inputs) -> None:
     """What one row gives must not change with another row: seen by another row there, by
     one that is large or not a number, and by derivatives.
     """
     for rows in (inputs, *_larger(inputs)):
         _check_apart(model, rows, named=True)
-    if inputs.is_floating_point() and _derivative(model, inputs):
+    if _derivative(model, inputs):
         _refuse_mixing(model, "")
 
 
-def check_batch_apart(model: nn.Module, inputs: Tensor) -> None:
+def check_batch_apart(model: nn.Module, inputs: Inputs) -> None:
     """The same for a batch of full size, by what the whole model gives."""
-    if len(inputs) > 1:
+    if size_of(inputs) > 1:
         _check_apart(model, inputs, named=False)
 
 
-def _check_apart(model: nn.Module, inputs: Tensor, named: bool) -> None:
-    state = _state(inputs.device)
+def _check_apart(model: nn.Module, inputs: Inputs, named: bool) -> None:
+    state = _state(_device(inputs))
     try:
         names, before = _seen(model, inputs, state, named)
     except Exception:  # a model may refuse large rows, or what is no number
@@ -52,57 +54,79 @@ def _check_apart(model: nn.Module, inputs: Tensor, named: bool) -> None:
         _refuse_mixing(model, next(apart, ""))
 
 
-def _larger(inputs: Tensor) -> Iterator[Tensor]:
-    if inputs.is_floating_point():
-        yield inputs * 1e3
+def _device(inputs: Inputs) -> torch.device:
+    found: torch.device = tree_leaves(inputs)[0].device
+    return found
 
 
-def _changes(inputs: Tensor) -> Iterator[Tensor]:
-    """The same rows but for one."""
-    own, real = inputs[1], inputs.is_floating_point()
-    sizes = [own * size for size in SIZES] if real else [(own + 1) % (inputs.max() + 1)]
-    odd = [torch.full_like(own, one) for one in (ODD if real else NUMBERS)]
-    for row in (*sizes, *odd):
-        other = inputs.clone()
-        other[1] = row
-        yield other
+def _larger(inputs: Inputs) -> Iterator[Inputs]:
+    if any(one.is_floating_point() for one in tree_leaves(inputs)):
+        yield tree_map(
+            lambda one: one * 1e3 if one.is_floating_point() else one, inputs
+        )
 
 
-def resized(inputs: Tensor) -> Iterator[Tensor]:
+def _changes(inputs: Inputs) -> Iterator[Inputs]:
+    """The same rows but for one, of one tensor after the other."""
+    leaves, structure = tree_flatten(inputs)
+    for place, leaf in enumerate(leaves):
+        for row in _others(leaf):
+            other = leaf.clone()
+            other[1] = row
+            yield structure.unflatten([*leaves[:place], other, *leaves[place + 1 :]])
+
+
+def _others(values: Tensor) -> list[Tensor]:
+    """What may be in the place of a row."""
+    own, real = values[1], values.is_floating_point()
+    sizes = [own * size for size in SIZES] if real else [(own + 1) % (values.max() + 1)]
+    return [*sizes, *(torch.full_like(own, one) for one in (ODD if real else NUMBERS))]
+
+
+def resized(inputs: Inputs) -> Iterator[Inputs]:
     """The same rows with larger and smaller numbers."""
-    if inputs.is_floating_point():
-        yield from (inputs * size for size in SIZES)
-        return
-    top = inputs.max()
-    yield from (inputs * 0, inputs * 0 + top, (inputs + 1) % (top + 1))
+    for place in range(len(SIZES)):
+        yield tree_map(lambda one, place=place: _resized(one, place), inputs)
 
 
-def _derivative(model: nn.Module, inputs: Tensor) -> bool:
+def _resized(values: Tensor, place: int) -> Tensor:
+    if values.is_floating_point():
+        return values * SIZES[place]
+    top = values.max()
+    return (values * 0, values * 0 + top, (values + 1) % (top + 1), values)[place]
+
+
+def _derivative(model: nn.Module, inputs: Inputs) -> bool:
     """Whether one row's input has any part in what other rows give."""
-    leaf = inputs.clone().requires_grad_()
-    rest = model(leaf)[[0, 2]].sum()
+    moved = tree_map(_leaf, inputs)
+    leaves = [one for one in tree_leaves(moved) if one.requires_grad]
+    if not leaves:
+        return False
+    rest = called(model, moved)[[0, 2]].sum()
     if not rest.requires_grad:
         return False
-    (found,) = torch.autograd.grad(rest, leaf, allow_unused=True)
-    return found is not None and bool(found[1].ne(0).any())
+    found = torch.autograd.grad(rest, leaves, allow_unused=True)
+    return any(one is not None and bool(one[1].ne(0).any()) for one in found)
+
+
+def _leaf(values: Tensor) -> Tensor:
+    copied = values.clone()
+    return copied.requires_grad_() if copied.is_floating_point() else copied
 
 
 def _seen(
-    model: nn.Module, inputs: Tensor, state: Tensor, named: bool
+    model: nn.Module, inputs: Inputs, state: Tensor, named: bool
 ) -> tuple[list[str], list[Tensor]]:
     """What each layer gives if it is `named`, and the whole model at the end, with the
     same dropout.
     """
     names: list[str] = []
     found: list[Tensor] = []
+    count = size_of(inputs)
 
     def note(name: str) -> Callable[..., None]:
         def hook(_module: Any, _given: Any, output: Any) -> None:
-            if (
-                isinstance(output, Tensor)
-                and output.ndim
-                and len(output) == len(inputs)
-            ):
+            if isinstance(output, Tensor) and output.ndim and len(output) == count:
                 names.append(name)
                 found.append(output.detach())
 
@@ -114,9 +138,9 @@ def _seen(
         if named or not name
     ]
     try:
-        _restore(inputs.device, state)
+        _restore(_device(inputs), state)
         with torch.no_grad():
-            model(inputs)
+            called(model, inputs)
     finally:
         for hook in hooks:
             hook.remove()

@@ -12,24 +12,34 @@ from typing import Any
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
-from dither.learn.records import Source
 from dither.learn.schedules import Schedule, factors_of
+from dither.learn.source import Source
+from dither.learn.validation import Validation
 from dither.ledger import Account as LedgerAccount
 from dither.ledger.declaring import cheapest, noise_for_share, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
-from dither.privacy import ROW, Guarantee, Relation, Unit
+from dither.privacy import ROW, GaussianDP, Guarantee, Relation, Unit
 from dither.privacy.numbers import positive, small_probability, usual_delta, whole
 from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["Paid", "Plan", "plan_of", "way_of"]
 
 MANY_UNITS = 10**12
 MANY_STEPS = 10**7
 MANY_ROWS = 10**6
 OWNER = Unit("owner")
 WAYS = "epsilon, a share of the account, or noise"
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A run that an earlier charge pays for: what was declared then is what runs."""
+
+    rate: int
+    noises: tuple[float, ...]
+    charged: Guarantee
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ class Plan:
     delta: float
     promised: Guarantee
     charged: Guarantee
+    validation: Validation | None = None
 
     @property
     def steps(self) -> int:
@@ -61,7 +72,9 @@ class Plan:
 
     def after(self, steps: int) -> Guarantee:
         """What the first steps promise by themselves."""
-        run = Run(self.run.rate, _stages(self.noises[:steps]), self.run.unit)
+        epoch = math.ceil(steps / self.steps_per_epoch)
+        beside = _beside(self.validation, epoch, self.epochs, self.run.unit)
+        run = Run(self.run.rate, _stages(self.noises[:steps]), self.run.unit, beside)
         return run.guarantee
 
     def epsilon_after(self, steps: int) -> float:
@@ -85,9 +98,11 @@ def plan_of(
     rows: int | None,
     schedule: Schedule | None,
     delta: float | None,
+    validation: Validation | None = None,
+    paid: Paid | None = None,
 ) -> Plan:
-    """The run that costs what was stated."""
-    way, amount = _way(cost)
+    """The run that costs what was stated; or one that is paid for, as it was."""
+    way, amount = way_of(cost)
     most, there = _rows(source, rows), _units(source, units)
     size = whole("batch", batch, "pass how many units a batch has, such as 256")
     count = whole("epochs", epochs, "pass how often units are seen, such as 10")
@@ -96,20 +111,36 @@ def plan_of(
     question = replace(question, unit=_protected(question))
     terms = _terms(question.account)
     at = _delta(terms, there, delta)
-    steps = count * math.ceil(there / size)
+    trained = there if validation is None else validation.left(there)
+    steps = count * math.ceil(trained / size)
     if steps > MANY_STEPS:
         raise ArgumentError(
             "epochs", f"make {steps:,} steps, which is too many; ask for fewer"
         )
     factors = factors_of(schedule, steps)
-    wanted = Run(rate_of(size, there), _stages(factors), question.unit)
+    beside = _beside(validation, count, count, question.unit)
+    if paid is not None:
+        run = Run(paid.rate, _stages(paid.noises), question.unit, beside)
+        rest = (run, paid.noises, at, paid.charged, paid.charged, validation)
+        return Plan(question, there, size, count, most, *rest)
+    wanted = Run(rate_of(size, trained), _stages(factors), question.unit, beside)
     run = _with_noise(wanted, way, amount, terms, at)
     pairs = zip(sorted(set(factors)), run.stages, strict=True)
     level = {factor: noise for factor, (noise, _) in pairs}
     noises = tuple(level[factor] for factor in factors)
     promised = question.owed(run.guarantee)
     charged = promised if terms is None else cheapest(promised, terms)
-    return Plan(question, there, size, count, most, run, noises, at, promised, charged)
+    rest = (run, noises, at, promised, charged, validation)
+    return Plan(question, there, size, count, most, *rest)
+
+
+def _beside(
+    validation: Validation | None, epoch: int, epochs: int, unit: Unit
+) -> GaussianDP | None:
+    """What measurements up to an epoch promise."""
+    if validation is None:
+        return None
+    return validation.promise(validation.times(epoch, epochs), unit)
 
 
 def _with_noise(
@@ -124,7 +155,7 @@ def _with_noise(
     return noise_for_share(run, terms, part_of(amount))
 
 
-def _way(cost: Mapping[str, Any]) -> tuple[str, Any]:
+def way_of(cost: Mapping[str, Any]) -> tuple[str, Any]:
     """How the cost is stated, and what is stated."""
     if cost.get("rho") is not None:
         raise ArgumentError("rho", f"is not what samples cost; state {WAYS}")

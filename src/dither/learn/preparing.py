@@ -17,22 +17,33 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
+from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
-from dither.learn.gradients.oracle import trained
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
+from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_batch_apart
+from dither.learn.optimizers import go_on, optimizers
+from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe
-from dither.learn.records import Source, source_of
-from dither.learn.rows import Batch, plain
-from dither.learn.schedules import optimizer_of, scheduler_of
+from dither.learn.probe import Probed, probe, probe_final
+from dither.learn.resuming import Resumed, account_of, resumed
+from dither.learn.rows import Batch
 from dither.learn.settings import Settings
+from dither.learn.source import Source
 from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
-__all__ = ["Ready", "differentiating", "micro_of", "planned", "prepared"]
+__all__ = [
+    "Ready",
+    "differentiating",
+    "every_of",
+    "kept_at",
+    "micro_of",
+    "planned",
+    "prepared",
+]
 
 ROWS_AT_ONCE = 512
 """Rows that are differentiated together, unless `micro` says otherwise."""
@@ -56,6 +67,11 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    held: Source | None = None
+    every: int = 0
+    texts: Texts | None = None
+    """What is pinned down where checkpoints are written, and how often they are."""
+    resumed: Resumed | None = None
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -65,25 +81,25 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         kind = type(model).__name__
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
-    source = source_of(
-        data,
-        inputs=settings.inputs,
-        target=settings.target,
-        owner=settings.owner,
-        classes=settings.classes,
-        table=settings.table,
-        collate_fn=settings.collate_fn,
-        example=settings.example,
-    )
+    source = run_source(data, settings.owner, settings)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own):
         probed = probe(own, settings.loss, source.schema, device)
-        optimizer, scheduler = _optimizers(own, settings)
-    plan = planned(source, settings)
+        optimizer, scheduler = optimizers(own, settings)
+    found = kept_at(source, settings)
+    plan = planned(source, settings, found)
     radius = Adapting.of(settings.clip, own, plan.batch)
+    held = held_source(settings, source, probed)
+    texts = None
+    if settings.keeps:
+        texts = texts_of(own, source, held, settings, plan, radius)
+    if found is not None and texts is not None:
+        check_same(found.saved.pinned, texts)
+        go_on(found.saved, found.run.claimed, own, settings, optimizer, scheduler)
+        radius.restore(found.saved.radius)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = _tested(settings, own, source, device)
+    tested = tested_on(settings, own, source, device)
     ready = Ready(
         own,
         fresh,
@@ -97,13 +113,40 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        held,
+        every_of(settings, plan),
+        texts,
+        found,
     )
     with differentiating(own):
         _rehearse(ready)
     return ready
 
 
-def planned(source: Source, settings: Settings) -> Plan:
+def kept_at(source: Source, settings: Settings) -> Resumed | None:
+    """Where checkpoints are written, if anywhere, and the one to go on from."""
+    if not settings.keeps:
+        return None
+    if settings.validation is not None and settings.validation.part is not None:
+        raise ArgumentError(
+            "validation",
+            "draws its part of the units anew when a run goes on, and would measure on "
+            "units that were trained on; pass other records, or leave checkpoint out",
+        )
+    account = account_of(source, settings)
+    found = resumed(account, settings)
+    check_place(settings.place, settings.resume)
+    return found
+
+
+def every_of(settings: Settings, plan: Plan) -> int:
+    """Steps between two checkpoints: an epoch, unless told otherwise."""
+    if settings.every is None:
+        return plan.steps_per_epoch
+    return whole("every", settings.every, "pass a number of steps such as 100")
+
+
+def planned(source: Source, settings: Settings, found: Resumed | None = None) -> Plan:
     """What a run over these records costs."""
     return plan_of(
         source,
@@ -114,6 +157,8 @@ def planned(source: Source, settings: Settings) -> Plan:
         rows=settings.rows,
         schedule=settings.noise_schedule,
         delta=settings.delta,
+        validation=settings.validation,
+        paid=None if found is None else found.paid,
     )
 
 
@@ -172,40 +217,6 @@ def _copy(model: nn.Module) -> nn.Module:
         ) from None
 
 
-def _optimizers(
-    model: nn.Module, settings: Settings
-) -> tuple[Optimizer, LRScheduler | None]:
-    """They are made for the copy, and tried on another copy first."""
-    make = optimizer_of(settings.optimizer, settings.lr)
-    tried = _made(make, copy.deepcopy(model))
-    scheduler = scheduler_of(settings.scheduler, tried)
-    try:
-        tried.step()
-        if scheduler is not None:
-            scheduler.step()
-    except Exception as error:
-        raise ArgumentError(
-            "optimizer", f"cannot step by gradients alone ({error!s:.200})"
-        ) from None
-    optimizer = _made(make, model)
-    return optimizer, scheduler_of(settings.scheduler, optimizer)
-
-
-def _made(make: Any, model: nn.Module) -> Optimizer:
-    parameters = list(trained(model).values())
-    try:
-        found = make(parameters)
-    except Exception as error:
-        raise ArgumentError(
-            "optimizer", f"cannot be made ({error!s:.200}); pass a class, and lr="
-        ) from None
-    if not isinstance(found, Optimizer):
-        raise ArgumentError("optimizer", "must make one of PyTorch's optimizers")
-    for one in parameters:
-        one.grad = torch.zeros_like(one)
-    return found
-
-
 def micro_of(micro: int | None, plan: Plan) -> int:
     """Units that are differentiated together. About one batch in twenty is larger than
     its mean by two deviations; the others fit into as many parts.
@@ -215,25 +226,6 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     span = math.ceil(plan.batch + 2 * math.sqrt(plan.batch))
     parts = math.ceil(span * plan.rows / ROWS_AT_ONCE)
     return math.ceil(span / parts)
-
-
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    try:
-        inputs, targets = (plain(one).to(device) for one in settings.public)
-        found = Tested(inputs, targets, settings.loss)
-        found.measure(model)
-    except Exception as error:
-        wanted = (source.schema.inputs, source.schema.targets)
-        raise ArgumentError(
-            "public",
-            f"cannot be tested on ({error!s:.120}); pass (inputs, targets) with rows of "
-            f"shapes {wanted[0]} and {wanted[1]}",
-        ) from None
-    return found
 
 
 def _rehearse(ready: Ready) -> None:
@@ -263,6 +255,8 @@ def _rehearse(ready: Ready) -> None:
             held.restore()
         check_batch_apart(ready.model, batch.inputs)
         held.restore()
+        if ready.plan.validation is not None:
+            probe_final(ready.model, ready.source.schema, batch.inputs)
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:

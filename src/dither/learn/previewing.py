@@ -16,7 +16,8 @@ __all__ = ["Preview", "preview_of"]
 class Preview:
     """What a run will do. `noise` is the multiplier of the noise (its deviation over the
     clipping radius), from the least to the most of a schedule; `probability` is how
-    likely a unit enters a batch.
+    likely a unit enters a batch. Of a run that goes on from a checkpoint, `left` steps
+    will run, `lost` ones never do, and nothing more is charged.
     """
 
     noise: tuple[float, float]
@@ -31,6 +32,10 @@ class Preview:
     guarantee: Guarantee
     micro: int
     route: str
+    reading: tuple[str, ...] = ()
+    validation: str = ""
+    left: int | None = None
+    lost: int = 0
 
     def __str__(self) -> str:
         low, high = self.noise
@@ -40,6 +45,7 @@ class Preview:
         if self.share is not None:
             cost += f", {100 * self.share:.4g} % of the account"
         rows = "" if self.rows == 1 else f", at most {self.rows} rows of each"
+        rest = [] if self.left is None else [self._rest()]
         return "\n".join(
             [
                 f"steps: {self.steps:,}, each on about {self.batch:,} of "
@@ -50,14 +56,23 @@ class Preview:
                 cost,
                 f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
                 "units at a time",
+                *([f"{self.validation}: part of the cost"] if self.validation else []),
+                *self.reading,
+                *rest,
             ]
         )
+
+    def _rest(self) -> str:
+        lost = f", {self.lost:,} were lost" if self.lost else ""
+        return f"goes on: {self.left:,} steps are left{lost}; all of it is paid for"
 
     def _repr_html_(self) -> str:
         return "<br>".join(html.escape(line) for line in str(self).split("\n"))
 
 
-def preview_of(plan: Plan, micro: int, route: str) -> Preview:
+def preview_of(
+    plan: Plan, micro: int, route: str, reading: tuple[str, ...] = ()
+) -> Preview:
     return Preview(
         noise=(min(plan.noises), max(plan.noises)),
         probability=plan.run.probability,
@@ -71,4 +86,6 @@ def preview_of(plan: Plan, micro: int, route: str) -> Preview:
         guarantee=plan.charged,
         micro=micro,
         route=route,
+        reading=reading,
+        validation="" if plan.validation is None else str(plan.validation),
     )

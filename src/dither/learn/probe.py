@@ -8,21 +8,34 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import itemgetter, methodcaller
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
+from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.errors import ArgumentError
-from dither.learn.gradients.oracle import Ghost, Loss, Oracle, row_losses, trained
+from dither.learn.gradients.oracle import (
+    Ghost,
+    Inputs,
+    Loss,
+    Oracle,
+    called,
+    row_losses,
+    size_of,
+    trained,
+)
+from dither.learn.history import evaluating
 from dither.learn.made_up import made_up
-from dither.learn.mixing import check_rows_apart, resized
+from dither.learn.mixing import check_batch_apart, check_rows_apart, resized
 from dither.learn.route import route_of
-from dither.learn.rows import Batch, Schema
+from dither.learn.rows import Batch
+from dither.learn.schema import Schema
 from dither.learn.state import Held
 
-__all__ = ["Probed", "probe"]
+__all__ = ["Probed", "probe", "probe_final"]
 
 TRIED = 3
 """Rows that a model is tried with."""
@@ -60,15 +73,30 @@ IGNORED = -100
 def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) -> Probed:
     """Try a model; what it does that training cannot protect is refused by name."""
     _check_parts(model)
-    inputs = made_up(schema, TRIED, model).to(device)
+    inputs = tree_map(methodcaller("to", device), made_up(schema, TRIED, model))
     with _undone(model, device) as held:
-        outputs = _outputs(model, inputs)
+        outputs = _outputs(model, inputs, schema)
         _check_nothing_kept(held, inputs)
         check_rows_apart(model, inputs)
         _check_unchanged(held)
         targets, classes = _targets(schema, outputs, device)
         _check_loss(loss, outputs, targets)
         return Probed(route_of(model, loss, inputs, targets), classes)
+
+
+def probe_final(model: nn.Module, schema: Schema, inputs: Inputs) -> None:
+    """The same for a model in its final form, on made-up rows of a full part."""
+    device = tree_leaves(inputs)[0].device
+    few = tree_map(itemgetter(slice(TRIED)), inputs)
+    few = made_up(schema, TRIED, model) if size_of(few) < TRIED else few
+    few = tree_map(methodcaller("to", device), few)
+    with _undone(model, device) as held, evaluating(model):
+        outputs = _outputs(model, few, schema)
+        _check_nothing_kept(held, few)
+        check_rows_apart(model, few)
+        check_batch_apart(model, inputs)
+        _check_unchanged(held)
+        _targets(schema, outputs, device)
 
 
 def _check_parts(model: nn.Module) -> None:
@@ -116,28 +144,28 @@ def _undone(model: nn.Module, device: torch.device) -> Iterator[Held]:
             before.restore()
 
 
-def _outputs(model: nn.Module, inputs: Tensor) -> Tensor:
+def _outputs(model: nn.Module, inputs: Inputs, schema: Schema) -> Tensor:
     try:
-        found = model(inputs)
+        found = called(model, inputs)
     except Exception as error:
         words = str(error).strip().split("\n")[0][:200]
         raise ArgumentError(
             "model",
-            f"does not take rows of shape {tuple(inputs.shape[1:])}, "
-            f"{inputs.dtype} ({words}); pass a model for such rows",
+            f"does not take rows of shape {schema.words} ({words}); pass a model for "
+            "such rows",
         ) from None
-    if not isinstance(found, Tensor) or not found.ndim or len(found) != len(inputs):
+    if not isinstance(found, Tensor) or not found.ndim or len(found) != TRIED:
         raise ArgumentError(
             "model", "must give one tensor with a line for each row; wrap it so"
         )
     return found
 
 
-def _check_nothing_kept(held: Held, inputs: Tensor) -> None:
+def _check_nothing_kept(held: Held, inputs: Inputs) -> None:
     """Rows of any size must leave nothing behind; `inputs` were seen already."""
     for rows in (inputs, *resized(inputs)):
         with suppress(Exception):  # a model may refuse rows of another size
-            held.model(rows)
+            called(held.model, rows)
         _check_unchanged(held)
 
 
@@ -155,8 +183,8 @@ def _targets(
     schema: Schema, outputs: Tensor, device: torch.device
 ) -> tuple[Tensor, int | None]:
     """Made-up targets, and the number of classes where targets are classes."""
-    shape = (TRIED, *schema.targets)
-    if not schema.target_type.is_floating_point:
+    shape = (TRIED, *schema.target.shape)
+    if not schema.target.type.is_floating_point:
         classes = outputs.shape[1] if outputs.ndim == len(shape) + 1 else None
         if classes is None:
             raise ArgumentError(
@@ -165,7 +193,7 @@ def _targets(
                 "of classes for whole-number targets; give one score for each class, "
                 "or make targets reals",
             )
-        places = torch.arange(TRIED * math.prod(schema.targets), device=device)
+        places = torch.arange(TRIED * math.prod(schema.target.shape), device=device)
         return (places % classes).view(shape), classes
     if outputs.shape != shape:
         raise ArgumentError(
@@ -174,7 +202,7 @@ def _targets(
             f"{tuple(shape[1:])}; make them alike, or the loss would spread one over "
             "the other (labels of a frame are declared by classes=)",
         )
-    return torch.full(shape, 0.5, dtype=schema.target_type, device=device), None
+    return torch.full(shape, 0.5, dtype=schema.target.type, device=device), None
 
 
 def _check_loss(loss: Loss, outputs: Tensor, targets: Tensor) -> None:

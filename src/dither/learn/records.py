@@ -5,46 +5,36 @@ dataset. What is looked at here is public: types, shapes, declared names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils._pytree import tree_map
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 from torch.utils.data import Dataset as TorchDataset
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.ids import StoredIds, codes_of
-from dither.learn.columns import Columns, column_of
-from dither.learn.rows import Rows, Samples, Schema, Tensors, plain
+from dither.learn.rows import Samples, Tensors
+from dither.learn.schema import Schema, arranged, plain
+from dither.learn.source import EACH_ROW, Read, Source, ids_of
+from dither.learn.tables import frame_source, opened_source
 from dither.ledger import Receipt
 
-__all__ = ["EACH_ROW", "Source", "source_of", "unread"]
+__all__ = ["is_frame", "source_of"]
 
-EACH_ROW = "row"
-"""The `owner` that says that each row is a unit of its own."""
 Collate = Callable[[list[Any]], Any]
-Read = tuple[Rows, NDArray[np.int64] | None]
 WAY_OUT = (
     "pass a pair (inputs, targets) of tensors or arrays, a frame with inputs= and "
     "target=, a map-style Dataset of PyTorch, or a dataset that dither.open returned"
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where rows come from. `read` is called after the charge, with its receipt."""
-
-    schema: Schema
-    read: Callable[[Receipt | None], Read]
-    owned: bool
-    owner: str | None = None
-    dataset: Dataset | None = None
-    table: str | None = None
-    notes: tuple[str, ...] = ()
+NUMBERS = (
+    "pass a tensor or an array of numbers, such as np.asarray(values, dtype=float) with "
+    "NaN where one is missing; several inputs as a tuple of them, or a dict by the "
+    "model's names"
+)
 
 
 def source_of(
@@ -61,14 +51,15 @@ def source_of(
     """How to read records, by their type."""
     if isinstance(data, Dataset):
         _leave_out(collate_fn=collate_fn, classes=classes, example=example)
-        return _opened(data, inputs, target, owner, table)
+        return opened_source(data, inputs, target, owner, table)
     _leave_out(table=table)
-    if _is_frame(data):
+    if is_frame(data):
         _leave_out(collate_fn=collate_fn, example=example)
-        return _frame(data, inputs, target, owner, classes)
+        return frame_source(data, inputs, target, owner, classes)
     _leave_out(inputs=inputs, target=target, classes=classes)
     if isinstance(data, TensorDataset) and collate_fn is None:
-        data = data.tensors
+        *first, last = data.tensors
+        data = (first[0] if len(first) == 1 else tuple(first), last)
     if isinstance(data, tuple | list) and len(data) == 2:
         _leave_out(collate_fn=collate_fn, example=example)
         return _tensors(data[0], data[1], owner)
@@ -81,37 +72,53 @@ def _leave_out(**arguments: Any) -> None:
             raise ArgumentError(name, "is not for data of this type; leave it out")
 
 
-def _is_frame(data: Any) -> bool:
+def is_frame(data: Any) -> bool:
     return isinstance(data, Mapping) or hasattr(data, "columns")
 
 
 def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
-    both = _numbers("inputs", inputs), _numbers("targets", targets)
+    held = _arranged(inputs), _numbers("targets", targets)
     try:
-        first, second = (plain(one[:0]) for one in both)
+        schema = Schema.of(tree_map(_first_none, held[0]), _first_none(held[1]))
     except TypeError:
         raise ArgumentError(
-            "data", f"has numbers unknown to PyTorch; {WAY_OUT}"
+            "data", f"has numbers unknown to PyTorch; {NUMBERS}"
         ) from None
-    shapes = tuple(first.shape[1:]), tuple(second.shape[1:])
-    schema = Schema(shapes[0], first.dtype, shapes[1], second.dtype)
-    ids = _ids(None, owner)
+    ids = ids_of(None, owner)
 
     def read(_: Receipt | None) -> Read:
-        return Tensors.of(*map(plain, both)), ids()
+        return Tensors.of(tree_map(plain, held[0]), plain(held[1])), ids()
 
     return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
 
 
+def _first_none(values: Any) -> Tensor:
+    """Of the right shape and type, without any row."""
+    return plain(values[:0])
+
+
+def _arranged(inputs: Any) -> Any:
+    named = isinstance(inputs, Mapping)
+    if named and not (inputs and all(isinstance(one, str) for one in inputs)):
+        raise ArgumentError(
+            "data", "inputs must be named as the model's arguments are, each by a text"
+        )
+    return arranged(inputs, partial(_numbers, "inputs"))
+
+
 def _numbers(argument: str, values: Any) -> Tensor | NDArray[Any]:
+    """What its type says is a tensor of numbers. An array of objects says nothing, and
+    its values are not looked at before the charge.
+    """
     tensor = isinstance(values, Tensor)
     array = isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)
     if not (tensor or (array and values.dtype.kind in "biuf")) or values.ndim < 1:
+        kind = f"{values.dtype} array" if array else type(values).__name__
         raise ArgumentError(
-            "data", f"{argument} must be a tensor of numbers; {WAY_OUT}"
+            "data", f"{argument} are no numbers by their type ({kind}); {NUMBERS}"
         )
     if tensor and (values.is_sparse or values.dtype.is_complex):
-        raise ArgumentError("data", f"{argument} must be dense and real; {WAY_OUT}")
+        raise ArgumentError("data", f"{argument} must be dense and real; {NUMBERS}")
     found: Tensor | NDArray[Any] = values
     return found
 
@@ -133,7 +140,7 @@ def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
             "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
         )
     schema = _schema(example, collate)
-    ids = _ids(None, owner)
+    ids = ids_of(None, owner)
 
     def read(_: Receipt | None) -> Read:
         return Samples(data, collate, schema), ids()
@@ -146,135 +153,11 @@ def _schema(example: Any, collate: Collate) -> Schema:
     if example is None:
         raise ArgumentError("example", f"is missing for a Dataset; {way_out}")
     try:
-        one, target = (plain(part) for part in collate([example]))
-        shapes = tuple(one[0].shape), tuple(target[0].shape)
+        inputs, target = collate([example])
+        found = Schema.of(arranged(inputs, plain), plain(target))
+        found.blank(1)
     except Exception:
         raise ArgumentError(
             "example", f"does not collate into (inputs, target); {way_out}"
         ) from None
-    return Schema(shapes[0], one.dtype, shapes[1], target.dtype)
-
-
-def _frame(
-    data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
-) -> Source:
-    names = _listed(inputs)
-    for argument, name in (*(("inputs", one) for one in names), ("target", target)):
-        _column(data, argument, _named(name))
-    columns = Columns(
-        tuple(column_of("inputs") for _ in names), column_of("classes", classes)
-    )
-    ids = _ids(data, owner)
-
-    def read(_: Receipt | None) -> Read:
-        held = [_column(data, "inputs", one) for one in names]
-        return columns.rows([*held, _column(data, "target", target)]), ids()
-
-    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
-    owned = named is not None or not isinstance(owner, str)
-    return Source(columns.schema, read, owned, named)
-
-
-def unread(data: Dataset, table: str | None) -> Source:
-    """A dataset of which nothing is read: enough to say what a run costs."""
-    nothing = Schema((), torch.float32, (), torch.float32)
-
-    def read(_: Receipt | None) -> Read:
-        raise AssertionError("nothing is read for a preview")
-
-    return Source(nothing, read, not data.single, None, data, table)
-
-
-def _opened(
-    data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
-) -> Source:
-    """A dataset knows its unit, and what is public about its columns."""
-    if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
-    known = [one.name for one in data.catalogue.private]
-    if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
-    names = [*_listed(inputs), _named(target)]
-    facts = [_facts(data, name, table) for name in names]
-    columns = Columns.declared(facts)
-    wanted = [one.column for one in facts]
-
-    def read(receipt: Receipt | None) -> Read:
-        found = data.fetch(list(dict.fromkeys(wanted)), table=table, receipt=receipt)
-        rows = columns.rows([found.columns[name] for name in wanted])
-        return rows, _units(found.owners)
-
-    notes = (
-        "inputs: numbers from their declared bounds to 0 to 1, declared keys one by one",
-    )
-    owned = not data.single
-    return Source(columns.schema, read, owned, None, data, table, notes)
-
-
-def _units(owners: Any) -> NDArray[np.int64] | None:
-    """The number of each row's unit, told apart as the dataset does."""
-    return None if owners is None else codes_of(StoredIds(owners))
-
-
-def _facts(data: Dataset, name: str, table: str | None) -> Any:
-    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
-    if found is None or table not in (None, found.table):
-        listed = ", ".join(map(repr, data.facts))
-        raise ArgumentError(
-            "inputs", f"there is no column {name!r}; there are {listed}"
-        )
     return found
-
-
-def _listed(inputs: Any) -> list[str]:
-    fine = isinstance(inputs, Sequence) and not isinstance(inputs, str) and len(inputs)
-    if not fine or not all(isinstance(one, str) for one in inputs):
-        raise ArgumentError(
-            "inputs", 'must list the columns to learn from, such as ["age", "days"]'
-        )
-    return list(inputs)
-
-
-def _named(target: Any) -> str:
-    if not isinstance(target, str):
-        raise ArgumentError("target", 'must name a column, such as "ward"')
-    return target
-
-
-def _column(frame: Any, argument: str, name: str) -> Any:
-    listed = frame if isinstance(frame, Mapping) else _names(frame)
-    if name not in list(listed):
-        some = ", ".join(repr(one) for one in list(listed)[:12])
-        raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
-    return frame[name]
-
-
-def _names(frame: Any) -> Any:
-    """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    return getattr(frame, "column_names", frame.columns)
-
-
-def _ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
-    if owner is None:
-        raise ArgumentError(
-            "owner",
-            "is missing: say whose each row is, by a column or by ids; or "
-            'owner="row" where each row is a unit of its own',
-        )
-    if isinstance(owner, str) and owner == EACH_ROW:
-        return lambda: None
-    if isinstance(owner, str) and frame is None:
-        raise ArgumentError(
-            "owner", 'names a column, but the data is no frame; pass ids, or "row"'
-        )
-    held = _column(frame, "owner", owner) if isinstance(owner, str) else owner
-    held = held.cpu().numpy() if isinstance(held, Tensor) else held
-    kind = getattr(getattr(held, "dtype", None), "kind", "O")
-    flat = len(getattr(held, "shape", (0,))) == 1
-    if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
-        raise ArgumentError(
-            "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
-        )
-    return lambda: codes_of(held)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from dither.errors import ArgumentError
-from dither.learn.history import Epoch, History
+from dither.learn.history import NAMES, Epoch, History
 from dither.ledger import Receipt
 from dither.ledger.wire import from_json, to_json
 from dither.picture import Picture
@@ -62,11 +62,18 @@ class ModelRelease(Release):
         return sum(one.numel() for one in self.value.parameters())
 
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:  # noqa: ARG002
-        """The epochs: (number, public loss or accuracy, None, None)."""
-        return [(one.epoch, _shown(one), None, None) for one in self.history]
+        """The epochs: (number, what was measured, and its ends where it is noisy)."""
+        found = self.history.shown
+        return [_row(one, found) for one in self.history]
+
+    def curve(self) -> list[tuple[float, float, float, float]]:
+        """What was measured against ε: (ε, value, low, high) for each epoch that has
+        it. The ε is that of a run which had stopped there; public figures are exact.
+        """
+        return self.history.curve()
 
     def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]  # noqa: ARG002
-        """Accuracy or loss on public data against ε."""
+        """Accuracy or loss against ε, on public or on held-out records."""
         return self.history.plot()
 
     def save(self, path: str | Path) -> None:
@@ -118,10 +125,14 @@ class ModelRelease(Release):
         return [f"ε = {self.history.epsilons[-1]:.4g} at δ = {self.delta:g} by itself"]
 
     def _last(self) -> list[str]:
-        if not len(self.history) or _shown(self.history[-1]) is None:
+        name = self.history.shown
+        if name is None:
             return []
-        name = "loss" if self.history[-1].accuracy is None else "accuracy"
-        return [f"{name} on public data: {_shown(self.history[-1]):.4g}"]
+        _, value, low, high = _row(self.history[-1], name)
+        if value is None:
+            return []
+        ends = "" if low is None else f" ({low:.4g} to {high:.4g}, 95 %)"
+        return [f"{NAMES[name]}: {value:.4g}{ends}"]
 
     def __repr__(self) -> str:
         return f"<ModelRelease: {type(self.value).__name__}>"
@@ -131,8 +142,12 @@ class ModelRelease(Release):
         return "<br>".join(html.escape(str(line)) for line in lines)
 
 
-def _shown(epoch: Epoch) -> float | None:
-    return epoch.loss if epoch.accuracy is None else epoch.accuracy
+def _row(epoch: Epoch, name: str | None) -> tuple[Any, Any, Any, Any]:
+    if name is None:
+        return epoch.epoch, None, None, None
+    noisy = name.startswith("validation")
+    ends = (epoch.low, epoch.high) if noisy else (None, None)
+    return epoch.epoch, getattr(epoch, name), *ends
 
 
 def _refuse(argument: str, words: str) -> NoReturn:

@@ -9,13 +9,13 @@ from dither.errors import ArgumentError
 from dither.learn.gradients.clipping import Flat
 from dither.learn.gradients.layouts import layouts_of
 from dither.learn.gradients.losses import Loss
-from dither.learn.gradients.oracle import Ghost, Oracle
+from dither.learn.gradients.oracle import Ghost, Inputs, Oracle
 from dither.learn.gradients.single import Single
 
 __all__ = ["route_of"]
 
 
-def route_of(model: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor) -> Oracle:
+def route_of(model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor) -> Oracle:
     """One way back where the tape can follow the model, which is compared with gradients
     of single rows; else those.
     """
@@ -26,7 +26,7 @@ def route_of(model: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor) -> O
         return _single(model, loss, inputs, targets)
 
 
-def _single(model: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor) -> Oracle:
+def _single(model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor) -> Oracle:
     try:
         return _tried(Single(model, loss), inputs, targets)
     except Exception as error:
@@ -37,7 +37,7 @@ def _single(model: nn.Module, loss: Loss, inputs: Tensor, targets: Tensor) -> Or
         ) from None
 
 
-def _tried(oracle: Oracle, inputs: Tensor, targets: Tensor) -> Oracle:
-    there = torch.ones(len(inputs), device=inputs.device)
+def _tried(oracle: Oracle, inputs: Inputs, targets: Tensor) -> Oracle:
+    there = torch.ones(len(targets), device=targets.device)
     oracle.sums(inputs, targets, there, Flat(1.0))
     return oracle

@@ -8,51 +8,44 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
 
-from dither.noise import random_words
+from dither.ids import codes_of, hashed, mixed
+from dither.learn.gradients.oracle import Inputs
+from dither.learn.schema import Schema, arranged, plain
+from dither.noise import secret_bytes
 
-__all__ = ["Batch", "Rows", "Samples", "Schema", "Tensors", "Units", "units_of"]
+__all__ = ["Batch", "Rows", "Samples", "Tensors", "Units", "units_of"]
 
 Places = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Schema:
-    """The shapes and types of one row: public, as the columns of a table are."""
-
-    inputs: tuple[int, ...]
-    input_type: torch.dtype
-    targets: tuple[int, ...]
-    target_type: torch.dtype
-
-    def blank(self, count: int) -> tuple[Tensor, Tensor]:
-        inputs = torch.zeros(count, *self.inputs, dtype=self.input_type)
-        return inputs, torch.zeros(count, *self.targets, dtype=self.target_type)
 
 
 @dataclass(frozen=True)
 class Batch:
     """Rows of several units, of one fixed shape; `there` is 0 for rows that fill up."""
 
-    inputs: Tensor
+    inputs: Inputs
     targets: Tensor
     there: Tensor
 
     def each(self, rows: int) -> Iterator[Batch]:
         """The units one by one."""
         for start in range(0, len(self.there), rows):
-            one = slice(start, start + rows)
-            yield Batch(self.inputs[one], self.targets[one], self.there[one])
+            yield self._map(itemgetter(slice(start, start + rows)))
 
     def to(self, device: torch.device) -> Batch:
-        parts = (self.inputs, self.targets, self.there)
-        return Batch(*(part.to(device) for part in parts))
+        return self._map(methodcaller("to", device))
+
+    def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        inputs = tree_map(function, self.inputs)
+        return Batch(inputs, function(self.targets), function(self.there))
 
 
 class Rows(ABC):
@@ -72,16 +65,17 @@ class Tensors(Rows):
     class, do not count.
     """
 
-    inputs: Tensor
+    inputs: Inputs
     targets: Tensor
     there: Tensor = field(default_factory=lambda: torch.ones(0, dtype=torch.bool))
 
     @classmethod
-    def of(cls, inputs: Tensor, targets: Tensor) -> Tensors:
-        # A row without its other half is none.
-        count = min(len(inputs), len(targets))
-        inputs, targets = inputs[:count], targets[:count]
-        return cls(inputs, targets, _finite(inputs) & _finite(targets))
+    def of(cls, inputs: Inputs, targets: Tensor) -> Tensors:
+        # A row without one of its parts is none.
+        count = min(len(one) for one in (*tree_leaves(inputs), targets))
+        inputs = tree_map(itemgetter(slice(count)), inputs)
+        targets = targets[:count]
+        return cls(inputs, targets, _finite(inputs, targets))
 
     def __len__(self) -> int:
         return len(self.there)
@@ -89,9 +83,12 @@ class Tensors(Rows):
     def take(self, places: Places) -> Batch:
         index = torch.from_numpy(np.maximum(places, 0))
         there = self.there[index] & torch.from_numpy(places >= 0)
-        inputs, targets = self.inputs[index], self.targets[index]
-        # Not 0 times what is there: that may be NaN.
-        return Batch(_masked(inputs, there), _masked(targets, there), there)
+
+        def taken(values: Tensor) -> Tensor:
+            # Not 0 times what is there: that may be NaN.
+            return _masked(values[index], there)
+
+        return Batch(tree_map(taken, self.inputs), taken(self.targets), there)
 
 
 @dataclass(frozen=True)
@@ -110,43 +107,35 @@ class Samples(Rows):
     def take(self, places: Places) -> Batch:
         inputs, targets = self.schema.blank(len(places))
         there = torch.zeros(len(places), dtype=torch.bool)
+        held = [*tree_leaves(inputs), targets]
         for line, place in enumerate(places.tolist()):
             found = None if place < 0 else self._row(place)
             if found is not None:
-                inputs[line], targets[line], there[line] = *found, True
+                for one, value in zip(held, found, strict=True):
+                    one[line] = value
+                there[line] = True
         return Batch(inputs, targets, there)
 
-    def _row(self, place: int) -> tuple[Tensor, Tensor] | None:
+    def _row(self, place: int) -> list[Tensor] | None:
+        """The tensors of a row, if it is as declared."""
         try:
-            one, target = self.collate([self.dataset[place]])
-            one, target = plain(one)[0], plain(target)[0]
+            inputs, target = self.collate([self.dataset[place]])
+            inputs, target = arranged(inputs, plain), plain(target)
+            if Schema.of(inputs, target) != self.schema:
+                return None
+            row = [one[0] for one in (*tree_leaves(inputs), target)]
         except Exception:  # whatever its code does with an odd record
             return None
-        shapes = (tuple(one.shape), tuple(target.shape))
-        types = (one.dtype, target.dtype)
-        schema = self.schema
-        fits = shapes == (schema.inputs, schema.targets)
-        same = types == (schema.input_type, schema.target_type)
-        fine = fits and same and bool(_finite(one[None]) & _finite(target[None]))
-        return (one, target) if fine else None
+        return row if all(bool(torch.isfinite(one).all()) for one in row) else None
 
 
-def plain(values: Any) -> Tensor:
-    """Numbers as the trainer has them: reals in float32, whole numbers in int64."""
-    if isinstance(values, np.ndarray):
-        # PyTorch takes neither steps backwards nor arrays that cannot be written.
-        values = np.require(values, requirements=["C", "W"])
-    found = torch.as_tensor(values).detach().cpu()
-    if found.dtype.is_complex or found.dtype.is_floating_point:
-        return found.to(torch.float32)
-    return found.to(torch.int64)
-
-
-def _finite(values: Tensor) -> Tensor:
+def _finite(inputs: Inputs, targets: Tensor) -> Tensor:
     """Whether all numbers of a row are finite."""
-    if not len(values):
-        return torch.ones(0, dtype=torch.bool)
-    return torch.isfinite(values).reshape(len(values), -1).all(1)
+    there = torch.ones(len(targets), dtype=torch.bool)
+    for one in (*tree_leaves(inputs), targets):
+        if one.numel() and one.is_floating_point():
+            there &= torch.isfinite(one).reshape(len(there), -1).all(1)
+    return there
 
 
 def _masked(values: Tensor, there: Tensor) -> Tensor:
@@ -155,8 +144,8 @@ def _masked(values: Tensor, there: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Units:
-    """Which rows each unit has: at most so many, in random order. Where a unit has more
-    rows, a random choice of them counts (rule R8).
+    """Which rows each unit has. Where one has more than `most`, those that are first in
+    a secret order count (rule R8).
     """
 
     rows: Rows
@@ -179,18 +168,35 @@ class Units:
         return self.rows.take(places.reshape(-1))
 
 
-def units_of(rows: Rows, owners: NDArray[np.int64] | None, most: int) -> Units:
-    """The units that own the rows, by a number for each owner; -1 owns nothing. Which
-    rows of a unit count is drawn for that unit alone: who else is there changes nothing.
+def units_of(rows: Rows, owners: Any, most: int) -> Units:
+    """The units that own the rows, by the id of each row's owner; a row without one is
+    nobody's. Which rows of a unit count is a matter of a keyed hash of its id and of the
+    row's place among its own, with a fresh key: who else is there changes nothing.
     """
     count = len(rows)
     if owners is None:
         return Units(rows, np.arange(count + 1), np.arange(count), most)
-    owners = owners[:count]
-    mixed = random_words(2 * len(owners)).view(np.uint64)
-    order = np.lexsort((mixed, owners))
-    order = order[np.searchsorted(owners[order], 0) :]
-    owned = owners[order]
+    codes = codes_of(owners)[:count]
+    order = np.argsort(codes, kind="stable")
+    order = order[np.searchsorted(codes[order], 0) :]
+    owned = codes[order]
     change = np.flatnonzero(np.diff(owned)) + 1
     ends = np.concatenate([[0], change, [owned.size]]) if owned.size else np.zeros(1)
-    return Units(rows, ends.astype(np.intp), order.astype(np.intp), most)
+    begin = ends.astype(np.intp)
+    return Units(rows, begin, _shuffled(order, begin, owners, most), most)
+
+
+def _shuffled(order: Places, begin: Places, owners: Any, most: int) -> Places:
+    """The rows of each unit that has more than so many in the order of their hashes."""
+    sizes = np.diff(begin)
+    many = np.flatnonzero(sizes > most)
+    if not many.size:
+        return order
+    salts = hashed(owners, order[begin[many]], secret_bytes(32))
+    crowded = np.repeat(sizes > most, sizes)
+    place = (np.arange(order.size) - np.repeat(begin[:-1], sizes))[crowded]
+    unit = np.repeat(np.arange(many.size), sizes[many])
+    words = mixed(salts[unit] + mixed(place.astype(np.uint64)))
+    found = order.copy()
+    found[crowded] = order[crowded][np.lexsort((words, unit))]
+    return found

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adaptive, Clipping
 from dither.learn.gradients.oracle import Loss
 from dither.learn.schedules import Schedule
+from dither.learn.validation import Validation
 from dither.question import Asking
 
 __all__ = ["Settings", "Training"]
@@ -28,7 +30,7 @@ class Training(Asking, total=False):
     clip: float | Clipping | Adaptive
     optimizer: Callable[..., Any]
     lr: float | None
-    inputs: Sequence[str] | None
+    inputs: Sequence[str] | Mapping[str, Any] | None
     target: str | None
     owner: Any
     classes: Sequence[Any] | None
@@ -41,8 +43,12 @@ class Training(Asking, total=False):
     noise: float | None
     noise_schedule: Schedule | None
     scheduler: Callable[..., Any] | None
-    public: tuple[Tensor, Tensor] | None
+    public: Any
+    validation: Validation | None
     callbacks: Sequence[Callable[[Any], Any]] | None
+    checkpoint: str | Path | None
+    every: int | None
+    resume: str | Path | None
     device: str | torch.device | None
     delta: float | None
 
@@ -71,7 +77,11 @@ class Settings:
     noise_schedule: Any = None
     scheduler: Any = None
     public: Any = None
+    validation: Validation | None = None
     callbacks: Any = ()
+    checkpoint: str | Path | None = None
+    every: int | None = None
+    resume: str | Path | None = None
     device: Any = None
     delta: float | None = None
     epsilon: float | None = None
@@ -90,8 +100,31 @@ class Settings:
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"
             )
+        if not isinstance(self.validation, Validation | None):
+            raise ArgumentError(
+                "validation",
+                "is private; say how it is measured: Validation(data, noise=20), or "
+                "Validation(0.2, noise=20) to hold out a part of the units",
+            )
         if not all(callable(one) for one in self.callbacks):
             raise ArgumentError("callbacks", "must be functions of one argument")
+        for name in ("checkpoint", "resume"):
+            if not isinstance(getattr(self, name), str | os.PathLike | None):
+                raise ArgumentError(name, 'must be a file, such as "run.pt"')
+        if self.every is not None and not self.keeps:
+            raise ArgumentError(
+                "every", "is how often a checkpoint is written; pass checkpoint= too"
+            )
+
+    @property
+    def keeps(self) -> bool:
+        """Whether checkpoints are written."""
+        return self.checkpoint is not None or self.resume is not None
+
+    @property
+    def place(self) -> Path:
+        """Where to: a run that goes on writes to its own file, unless told otherwise."""
+        return Path(self.checkpoint or self.resume or "")
 
     @property
     def cost(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Unpack
 
 import torch
@@ -13,21 +14,25 @@ from dither.learn.clipping import Adaptive
 from dither.learn.gradients.oracle import trained
 from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
+from dither.learn.holding import held_out
 from dither.learn.loop import Loop
 from dither.learn.preparing import (
     Ready,
     differentiating,
+    every_of,
+    kept_at,
     micro_of,
     planned,
     prepared,
 )
 from dither.learn.previewing import Preview, preview_of
-from dither.learn.records import unread
 from dither.learn.release import ModelRelease, digest_of
+from dither.learn.resuming import blocks, keep, key_of, paying
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
-from dither.ledger import Account, Receipt
-from dither.progress import Tell
+from dither.learn.tables import unread
+from dither.ledger import Account, Attempt
+from dither.question import Paid
 from dither.release import Source
 
 __all__ = ["preview", "train"]
@@ -41,10 +46,13 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 
     `data` is a pair (inputs, targets) of tensors or arrays, a frame with `inputs` and
     `target`, a map-style `Dataset` of PyTorch (with `example`, a made-up row, and
-    `collate_fn`), or a dataset that `dither.open` returned. Of the latter, numbers go from their declared bounds to 0 to
-    1, declared keys become one number each, and a target with keys is a class. Say whose
-    each row is: `owner` is a column or ids, or "row"; of each owner at most `rows` rows
-    count. `units` is how many there are by public knowledge (a dataset's `population`).
+    `collate_fn`), or a dataset that `dither.open` returned. Several inputs are a tuple of
+    tensors, or a dict by the model's names. `inputs` lists columns, or says how each is
+    read: by bounds, which go to 0 to 1, by keys, which become one number each, or as
+    `Words`, which are a tensor of their own. Of an opened dataset, declared bounds and
+    keys are meant, and a target with keys is a class. Say whose each row is: `owner` is a
+    column or ids, or "row"; of each owner at most `rows` rows count. `units` is how many
+    there are by public knowledge (a dataset's `population`).
 
     `loss` is that of a batch of one row. Each unit enters a batch with probability
     `batch` / `units`; `epochs` is how often it does on average. The gradient of a unit is
@@ -54,10 +62,17 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
     of the account, or as the `noise` multiplier.
 
-    `public` test data gives the history a loss and an accuracy. `callbacks` see public
+    `public` test data gives the history a loss and an accuracy; a `Validation` on private
+    held-out records has noise, and is part of the cost. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
-    budget. A run that stops in any other way is paid and lost; it is due within the
-    `deadline` of the account's policy.
+    budget. A run that stops in any other way is paid, and counts as a failure; it is due
+    within the `deadline` of the account's policy.
+
+    `checkpoint` is a new file, written after each epoch or `every` so many steps; its
+    weights are noisy and safe to show. `resume` is such a file to go on from, with the
+    same arguments and the steps that its charge has left: a step runs once, and those
+    that were begun and lost are lost. Optimizer settings, `micro`, `device`, `public`
+    and `callbacks` may be others. It goes on writing to that file.
 
     Guarantee: that of `preview`, for one unit with all of its rows, under add/remove
     with Poisson sampling; where units are replaced, without any gain from sampling.
@@ -70,10 +85,9 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     that of floats. How long it takes is not protected.
     """
     ready = prepared(model, data, Settings(**options))
-    plan = ready.plan
-    with plan.question.paying(plan.charged) as paid:
-        history = _run(ready, paid.receipt, paid.tell)
-        return _released(ready, paid.source, history)
+    with paying(ready) as (paid, attempt):
+        epochs = _run(ready, paid) if attempt is None else _kept(ready, paid, attempt)
+        return _released(ready, paid.source, attempt, epochs)
 
 
 @by_name(EXAMPLE.replace("train", "preview"), Training)
@@ -83,32 +97,69 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
     dataset may be left out: the cost does not depend on them.
     """
     settings = Settings(**options)
-    if isinstance(data, Dataset) and settings.inputs is settings.target is None:
-        plan = planned(unread(data, settings.table), settings)
+    bare = settings.inputs is settings.target is settings.resume is None
+    if isinstance(data, Dataset) and bare:
+        source = unread(data, settings.table)
+        kept_at(source, settings)
+        plan = planned(source, settings)
+        every_of(settings, plan)
         return preview_of(plan, micro_of(settings.micro, plan), "")
     ready = prepared(model, data, settings)
-    return preview_of(ready.plan, ready.micro, ready.probed.route)
+    notes = ready.source.notes
+    found = preview_of(ready.plan, ready.micro, ready.probed.route, notes)
+    if ready.resumed is None:
+        return found
+    return replace(found, left=ready.resumed.left, lost=ready.resumed.lost)
 
 
-def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
-    """Read the records, and run the epochs."""
-    keep_memory()
+def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
+    """Read the records, and run all steps."""
     with differentiating(ready.model):
-        rows, owners = ready.source.read(receipt)
-        loop = Loop(ready, units_of(rows, owners, ready.plan.rows), tell)
-        for epoch in range(ready.plan.epochs):
-            if loop.epoch(epoch):
-                break
+        loop = _reading(ready, paid, [])
+        loop.run(1, ready.plan.steps)
     return tuple(loop.epochs)
 
 
-def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelRelease:
+def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
+    """The same a block at a time: claim its steps, run them, write a checkpoint. Records
+    are read after the first claim, so not at all where nothing is left.
+    """
+    found = ready.resumed
+    epochs = [] if found is None else list(found.saved.epochs)
+    start = (0, 0) if found is None else (found.saved.done, found.saved.lost)
+    # From now on this attempt is the one that the file knows.
+    keep(ready, attempt, epochs, *start)
+    lost, loop = 0 if found is None else found.lost, None
+    with differentiating(ready.model):
+        for first, last in blocks(ready):
+            attempt.claim(first, last)
+            loop = loop or _reading(ready, paid, epochs)
+            stopped = loop.run(first, last)
+            keep(ready, attempt, epochs, loop.done, lost)
+            if stopped:
+                break
+    return tuple(epochs)
+
+
+def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
+    keep_memory()
+    rows, owners = ready.source.read(paid.receipt)
+    units = units_of(rows, owners, ready.plan.rows)
+    units, held = held_out(ready, units, owners, paid.receipt)
+    return Loop(ready, units, paid.tell, epochs, held)
+
+
+def _released(
+    ready: Ready, source: Source, attempt: Attempt | None, epochs: tuple[Epoch, ...]
+) -> ModelRelease:
     value = _trained(ready)
     digest = digest_of(value)
-    account = ready.plan.question.account
-    if isinstance(account, Account) and source.receipt is not None:
-        key = f"training {source.receipt.number}, weights"
-        account.store(source.receipt, key, f"sha256 {digest}")
+    account, receipt = ready.plan.question.account, source.receipt
+    if attempt is not None:
+        key = key_of(attempt.receipt, attempt.number)
+        attempt.store(key, f"sha256 {digest}")
+    elif isinstance(account, Account) and receipt is not None:
+        account.store(receipt, key_of(receipt, receipt.number), f"sha256 {digest}")
     return ModelRelease(
         what="model",
         value=value,
@@ -146,4 +197,12 @@ def _notes(ready: Ready) -> tuple[str, ...]:
         )
     if ready.settings.public is not None:
         said.append("test data: public, by whoever passed it")
+    if plan.validation is not None:
+        said.append(f"{plan.validation}: part of the cost")
+    lost = 0 if ready.resumed is None else ready.resumed.lost
+    if lost:
+        said.append(
+            f"{lost:,} of {plan.steps:,} steps were lost when the run stopped: they are "
+            "paid for, and not in the weights"
+        )
     return (*said, *ready.source.notes)

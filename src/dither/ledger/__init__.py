@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dither.ledger.account import Account
+    from dither.ledger.attempts import Attempt, Pinned
     from dither.ledger.budget import Budget
     from dither.ledger.curator import Analyst
     from dither.ledger.devices import DevicePromise
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Account",
     "Analyst",
+    "Attempt",
     "Budget",
     "DevicePromise",
     "Ledger",
+    "Pinned",
     "Policy",
     "Receipt",
     "replay_key",
@@ -35,9 +38,11 @@ __all__ = [
 _HOME = {
     "Account": "account",
     "Analyst": "curator",
+    "Attempt": "attempts",
     "Budget": "budget",
     "DevicePromise": "devices",
     "Ledger": "ledger",
+    "Pinned": "attempts",
     "Policy": "policy",
     "Receipt": "receipt",
     "replay_key": "replay",

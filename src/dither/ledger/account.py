@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,13 @@ from dither.ledger.wire import to_json
 from dither.privacy import Composed, Guarantee
 
 if TYPE_CHECKING:
+    from dither.ledger.attempts import Pinned
     from dither.ledger.entry import Entry
     from dither.ledger.ledger import Ledger
     from dither.ledger.promise import Promise
     from dither.ledger.store import Run
 
-__all__ = ["Account", "Receipt"]
+__all__ = ["Account", "Receipt", "waits"]
 
 
 class Account(Balance):
@@ -63,13 +65,15 @@ class Account(Balance):
         purpose: str = "",
         within: float | None = None,
         once: str | None = None,
+        run: Pinned | None = None,
     ) -> Receipt:
         """Spend a guarantee, or raise `BudgetExceeded` and spend nothing.
 
         Settle the receipt when the answer is given: if that does not happen `within` so
         many seconds (the policy's deadline if not given), the charge counts as a
         failure. `once` is a name of the caller's for this charge: asked again under
-        that name, it gives the same receipt and spends nothing.
+        that name, it gives the same receipt and spends nothing. `run` declares steps
+        that are claimed one after the other (`Attempt`).
         """
         self._check(guarantee)
         return self._charge(
@@ -80,6 +84,7 @@ class Account(Balance):
             purpose,
             within,
             once,
+            run,
         )
 
     def charge_disjoint(
@@ -110,6 +115,7 @@ class Account(Balance):
         purpose: str,
         within: float | None,
         once: str | None,
+        run: Pinned | None = None,
     ) -> Receipt:
         self.policy.check(price, self.terms)
         check_text("purpose", purpose)
@@ -117,9 +123,11 @@ class Account(Balance):
             check_text("by", by, needed=True)
         self._check_asker(by)
         asked = self._asked(price, promise, by, purpose, within, once)
+        if run is not None:
+            asked = replace(asked, body={**asked.body, "run": run.to_json()})
         # Only the ordinary way opens an account, or finds out that another process
-        # opened it with other terms.
-        quick = once is None and self._promise is None
+        # opened it with other terms; and it checks what a run declares.
+        quick = once is None and run is None and self._promise is None
         entry = self._ledger.charge(asked) if quick else None
         if entry is None:
             entry = self._charge_slowly(asked, price, guarantee, again=once is not None)
@@ -196,12 +204,17 @@ class Account(Balance):
 
     @contextmanager
     def spending(
-        self, guarantee: Guarantee, *, by: str | None = None, purpose: str = ""
+        self,
+        guarantee: Guarantee,
+        *,
+        by: str | None = None,
+        purpose: str = "",
+        run: Pinned | None = None,
     ) -> Iterator[Receipt]:
         """Charge, run what is inside, settle. The charge stays whatever happens;
         failures inside are counted.
         """
-        receipt = self.charge(guarantee, by=by, purpose=purpose)
+        receipt = self.charge(guarantee, by=by, purpose=purpose, run=run)
         try:
             yield receipt
         except BaseException as error:
@@ -229,14 +242,11 @@ class Account(Balance):
         self._check_receipt(receipt)
         with self._ledger.store.reading() as run:
             self._check_known(run, receipt)
-            if not self._waits(run, receipt):
+            if not waits(run, receipt.number):
                 return
         with self._ledger.changing() as run:
-            if self._waits(run, receipt):  # another thread may have been faster
+            if waits(run, receipt.number):  # another thread may have been faster
                 self._ledger.write(run, kind, self.name, body)
-
-    def _waits(self, run: Run, receipt: Receipt) -> bool:
-        return bool(run("SELECT 1 FROM pending WHERE seq = ?", (receipt.number,)))
 
     def store(self, receipt: Receipt, key: str, release: str) -> None:
         """Keep a release for replay, and settle its charge. It is durable when this
@@ -248,8 +258,13 @@ class Account(Balance):
         with self._ledger.changing() as run:
             self._check_known(run, receipt)
             self._ledger.keep(run, self.name, receipt.number, key, release)
-            if self._waits(run, receipt):
+            if waits(run, receipt.number):
                 self._ledger.write(run, "settle", self.name, {"charge": receipt.number})
+
+
+def waits(run: Run, number: int) -> bool:
+    """Whether the charge, or the attempt at a run, of this line waits for its end."""
+    return bool(run("SELECT 1 FROM pending WHERE seq = ?", (number,)))
 
 
 def _units(price: Price) -> tuple[int, int, int, int]:
@@ -280,9 +295,8 @@ def _the_same(run: Run, found: Entry, asked: Charge) -> Entry:
             "`charged` gives its receipt, and another "
             "answer needs another name"
         )
-    if any(
-        found.body[name] != asked.body[name] for name in ("guarantee", "cost", "by")
-    ):
+    same = ("guarantee", "cost", "by", "run")
+    if any(found.body.get(name) != asked.body.get(name) for name in same):
         raise LedgerError(
             f"another charge was made under the name {asked.id!r}; choose a new name"
         )

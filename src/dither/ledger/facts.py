@@ -1,7 +1,9 @@
-"""What a log says: accounts, analysts, charges without an answer yet, stored releases.
+"""What a log says: accounts, analysts, charges without an answer yet, steps of runs,
+stored releases.
 
 Whole numbers and texts only, so that whoever trusts nothing else of Dither can read
-these two modules (this one and `transitions`) and follow an exported book with them.
+these modules (this one, `transitions` and `claims`) and follow an exported book with
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, Self
 
 from dither.ledger.state import State
 
-__all__ = ["AccountFacts", "AnalystFacts", "Facts", "Pending"]
+__all__ = ["AccountFacts", "AnalystFacts", "Facts", "Pending", "RunFacts"]
 
 FAILURES, FAILURES_IN_ALL = 3, 12
 """How many failures stop one asker, and how many, of all askers together, stop the
@@ -74,6 +76,26 @@ class Pending:
     id: str
 
 
+@dataclass(frozen=True)
+class RunFacts:
+    """The steps that a charge paid for. The first `claimed` of them are taken, for ever;
+    `attempt` is the line of whoever may take the next ones: the charge, or the line by
+    which somebody went on.
+    """
+
+    account: str
+    analyst: str | None
+    steps: int
+    plan: str
+    claimed: int
+    attempt: int
+
+    @property
+    def closed(self) -> RunFacts:
+        """The same with nothing left to take."""
+        return replace(self, claimed=self.steps)
+
+
 @dataclass
 class Facts:
     """Everything a log says. `schema` tells which rules its lines were written under."""
@@ -88,6 +110,7 @@ class Facts:
     its hash.
     """
     recovered: set[str] = field(default_factory=set)
+    runs: dict[int, RunFacts] = field(default_factory=dict)
 
     def of(self, account: str) -> dict[str, AnalystFacts]:
         """The analysts of an account."""
@@ -105,6 +128,7 @@ class Facts:
             pending=dict(self.pending),
             releases=dict(self.releases),
             recovered=set(self.recovered),
+            runs=dict(self.runs),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -116,6 +140,7 @@ class Facts:
             "analysts": [[*key, asdict(facts)] for key, facts in self.analysts.items()],
             "pending": [[seq, *astuple(one)] for seq, one in self.pending.items()],
             "recovered": sorted(self.recovered),
+            "runs": [[seq, *astuple(one)] for seq, one in self.runs.items()],
         }
 
     @classmethod
@@ -133,6 +158,8 @@ class Facts:
             },
             {seq: Pending(*rest) for seq, *rest in data["pending"]},
             recovered=set(data["recovered"]),
+            # Books that were verified before there were runs have none
+            runs={seq: RunFacts(*rest) for seq, *rest in data.get("runs", ())},
         )
 
 

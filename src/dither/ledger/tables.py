@@ -10,13 +10,14 @@ from dataclasses import fields
 from typing import Any
 
 from dither.errors import LedgerError
+from dither.ledger.claims import ENDS, followed
 from dither.ledger.entry import Entry
-from dither.ledger.facts import AccountFacts, AnalystFacts, Facts, Pending
+from dither.ledger.facts import AccountFacts, AnalystFacts, Facts, Pending, RunFacts
 from dither.ledger.state import State
 from dither.ledger.store import LOG, TABLES, VERSION, Run, Store
 from dither.ledger.transitions import apply
 
-__all__ = ["change", "create", "load", "load_all", "migrate", "told"]
+__all__ = ["change", "create", "load", "load_all", "migrate", "run_of", "told"]
 
 WHO = "dataset, unit, relation, accounting, epsilon, delta, alpha, policy"
 COUNTS = "failures, own, period, began, began_at, charges, frozen, written_off"
@@ -138,10 +139,35 @@ def change(run: Run, entry: Entry) -> Facts:
         before.accounts |= load_all(run).accounts
     if entry.kind == "recover":
         before.recovered = _recovered(run, entry.account)
+    if entry.kind in ("claim", "resume"):
+        _load_run(run, before, entry)
     after = before.copy()
     apply(after, entry)
     save(run, before, after)
     return after
+
+
+def _load_run(run: Run, facts: Facts, entry: Entry) -> None:
+    number = entry.body["charge"]
+    found = run_of(run, entry.account, number)
+    if found is not None:
+        facts.runs[number] = found
+        rows = run(f"SELECT {PENDING} FROM pending WHERE seq = ?", (found.attempt,))
+        facts.pending = {seq: Pending(*rest) for seq, *rest in rows}
+
+
+def run_of(run: Run, account: str, number: int) -> RunFacts | None:
+    """The steps of a charge, and how many are taken: the log says so, and no table."""
+    rows = run(
+        f"{LINES} WHERE seq = ? AND account = ? AND kind = 'charge'", (number, account)
+    )
+    kinds = ("claim", "resume", *ENDS)
+    rows += run(
+        f"{LINES} WHERE account IN (?, '') AND seq > ? "
+        f"AND kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq",
+        (account, number, *kinds),
+    )
+    return followed(entries(rows)) if rows and rows[0][0] == number else None
 
 
 def _recovered(run: Run, account: str) -> set[str]:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from dither.errors import LedgerError
+from dither.ledger.claims import begun, claim, close, go_on
 from dither.ledger.entry import canonical
 from dither.ledger.facts import (
     FAILURES,
@@ -136,6 +137,7 @@ def _begin(facts: Facts, line: Line) -> None:
 
 def _mark(facts: Facts, line: Line) -> None:
     facts.mark = line.body["reason"]
+    close(facts)
 
 
 def _clear(facts: Facts, _: Line) -> None:
@@ -218,6 +220,8 @@ def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:
     _spend_by(facts, name, by, price)
     if facts.schema > 1:
         facts.pending[line.seq] = Pending(name, by, body["deadline"], body["id"])
+    if "run" in body:
+        facts.runs[line.seq] = begun(line)
 
 
 def _recover(facts: Facts, line: Line, rules: Rules | None) -> None:
@@ -273,6 +277,7 @@ def _renew(facts: Facts, line: Line) -> None:
     )
     for analyst, one in facts.of(name).items():
         facts.analysts[name, analyst] = replace(one, state=one.state.emptied())
+    close(facts, name)
 
 
 def _write_off(facts: Facts, line: Line) -> None:
@@ -282,6 +287,7 @@ def _write_off(facts: Facts, line: Line) -> None:
     facts.accounts[line.account] = replace(
         account, state=account.state.used_up(), written_off=final
     )
+    close(facts, line.account)
 
 
 def _share(facts: Facts, line: Line) -> None:
@@ -293,6 +299,26 @@ def _share(facts: Facts, line: Line) -> None:
     facts.analysts[name, analyst] = replace(
         mine, part=part, state=mine.state.with_caps(caps)
     )
+
+
+def _claim(facts: Facts, line: Line) -> None:
+    _check_running(facts, line)
+    claim(facts, line)
+
+
+def _go_on(facts: Facts, line: Line) -> None:
+    _check_running(facts, line)
+    go_on(facts, line)
+
+
+def _check_running(facts: Facts, line: Line) -> None:
+    """Steps were paid for, but nobody reads anything for an account that is stopped."""
+    found = facts.runs.get(line.body["charge"])
+    if found is None or found.account != line.account:
+        raise LedgerError("it is about steps that no charge has paid for")
+    frozen = facts.accounts[line.account].frozen
+    if frozen or standing(facts.of(line.account), found.analyst) is not None:
+        raise LedgerError("steps are taken though the account or analyst is stopped")
 
 
 def _settle(facts: Facts, line: Line) -> None:
@@ -436,6 +462,8 @@ _ACCOUNT: dict[str, Callable[[Facts, Line], None]] = {
     "renew": _renew,
     "write off": _write_off,
     "share": _share,
+    "claim": _claim,
+    "resume": _go_on,
     "settle": _settle,
     "store": _store,
     "fail": _fail,

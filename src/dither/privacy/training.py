@@ -87,12 +87,14 @@ class Run:
     """Steps of noisy gradients, all declared in advance.
 
     `rate` is the t of the sampling probability t/2^32. Each stage is a noise multiplier
-    (the noise's deviation over the clipping norm) and its number of steps.
+    (the noise's deviation over the clipping norm) and its number of steps. `beside` is
+    what else the run releases, such as measurements on held-out records.
     """
 
     rate: int
     stages: tuple[tuple[float, int], ...]
     unit: Unit = ROW
+    beside: GaussianDP | None = None
 
     def __post_init__(self) -> None:
         rate = whole("rate", self.rate, "pass t of the probability t/2^32")
@@ -128,6 +130,7 @@ class Run:
         and sampling is not counted on (rule R25).
         """
         parts = [self._stage(noise, steps) for noise, steps in self.stages]
+        parts += [] if self.beside is None else [self.beside]
         return parts[0] if len(parts) == 1 else Composed(parts)
 
     def _stage(self, noise: float, steps: int) -> PoissonSampled | GaussianDP:

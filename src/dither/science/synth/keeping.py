@@ -7,16 +7,15 @@ not matter which of them stay.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.ids import StoredIds, codes_of, hashed, mixed
 from dither.noise import secret_bytes
-from dither.science.arrays import integers, items_of
-from dither.science.owners import StoredIds, canonical, codes_of
+from dither.science.arrays import integers
 from dither.science.synth.values import Codes
 
 __all__ = ["kept"]
@@ -63,48 +62,19 @@ def _salts(rows: Places, units: NDArray[np.int64], owners: Any) -> Words:
     """A secret word for the owner of each row, a keyed hash of the id by itself: the
     number of an owner depends on who else is there, so it is not part of it.
     """
-    key = secret_bytes(32)
     _, first, place = np.unique(units, return_index=True, return_inverse=True)
-    ids = _ids(owners, rows[first])
-    words = b"".join(_hash(one, key) for one in ids)
-    found: Words = np.frombuffer(words, np.uint64)[place]
+    found: Words = hashed(owners, rows[first], secret_bytes(32))[place]
     return found
-
-
-def _hash(one: bytes, key: bytes) -> bytes:
-    return hashlib.blake2b(one, key=key, digest_size=8).digest()
-
-
-def _ids(owners: Any, rows: Places) -> Iterator[bytes]:
-    """The ids of some rows as bytes, in the form by which they are told apart."""
-    form: Callable[[Any], Any] = canonical
-    if isinstance(owners, StoredIds):
-        form, owners = _as_it_is, owners.held
-    items = owners if isinstance(owners, np.ndarray) else items_of(owners)
-    for row in rows.tolist():
-        one = form(items[row])
-        written = one if isinstance(one, bytes) else _written(one)
-        yield type(one).__name__.encode() + written
-
-
-def _as_it_is(one: Any) -> Any:
-    return one
-
-
-def _written(one: str | int | None) -> bytes:
-    # Python refuses to write out more decimal digits than some thousands
-    text = f"{one:x}" if isinstance(one, int) else str(one)
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _hashes(codes: Codes, salts: Words, sizes: Sequence[int]) -> Iterator[Words]:
     """Words that are different together for different rows of one unit, as each step
     has an inverse. Their quality is a matter of fairness only.
     """
-    mixed = salts
+    words = salts
     for packed in _packed(codes, sizes):
-        mixed = _mixed(packed + mixed)
-        yield mixed
+        words = mixed(packed + words)
+        yield words
 
 
 def _packed(codes: Codes, sizes: Sequence[int]) -> Iterator[Words]:
@@ -118,13 +88,3 @@ def _packed(codes: Codes, sizes: Sequence[int]) -> Iterator[Words]:
         found = found * np.uint64(size) + codes[:, place].astype(np.uint64)
         room //= size
     yield found
-
-
-def _mixed(words: Words) -> Words:
-    """A bijection of words whose bits all depend on all bits."""
-    found = words.copy()
-    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
-        found ^= found >> np.uint64(shift)
-        found *= np.uint64(factor)
-    found ^= found >> np.uint64(33)
-    return found

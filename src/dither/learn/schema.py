@@ -1,0 +1,88 @@
+"""What one row is: its inputs (a tensor, several, or named ones) and its target. Shapes
+and types are public, as the columns of a table are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+from dither.learn.gradients.oracle import Inputs
+
+__all__ = ["Field", "Schema", "arranged", "plain"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One tensor of a row."""
+
+    shape: tuple[int, ...]
+    type: torch.dtype
+
+    @classmethod
+    def of(cls, rows: Tensor) -> Field:
+        return cls(tuple(rows.shape[1:]), rows.dtype)
+
+    def blank(self, count: int) -> Tensor:
+        return torch.zeros(count, *self.shape, dtype=self.type)
+
+    def __str__(self) -> str:
+        return f"{self.shape} of {str(self.type).removeprefix('torch.')}"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One row. `inputs` is a Field, a tuple of them for a model of several arguments, or
+    a dict of them by the model's names.
+    """
+
+    inputs: Any
+    target: Field
+
+    @classmethod
+    def of(cls, inputs: Inputs, targets: Tensor) -> Schema:
+        return cls(tree_map(Field.of, inputs), Field.of(targets))
+
+    def blank(self, count: int) -> tuple[Inputs, Tensor]:
+        inputs = tree_map(lambda one: one.blank(count), self.inputs)
+        return inputs, self.target.blank(count)
+
+    @property
+    def words(self) -> str:
+        """The inputs, as messages name them."""
+        if isinstance(self.inputs, dict):
+            named = (f"{name}: {one}" for name, one in self.inputs.items())
+            return ", ".join(named)
+        return " and ".join(map(str, tree_leaves(self.inputs)))
+
+
+def arranged(values: Any, one: Callable[[Any], Any]) -> Any:
+    """What somebody passes as inputs, in one form: a dict by sorted names, a tuple where
+    there are several tensors, else what `one` makes of it.
+    """
+    if isinstance(values, Mapping):
+        return {name: one(values[name]) for name in sorted(values)}
+    if isinstance(values, tuple | list) and values and all(map(_is_array, values)):
+        return tuple(one(part) for part in values)
+    return one(values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Tensor | np.ndarray) and value.ndim > 0
+
+
+def plain(values: Any) -> Tensor:
+    """Numbers as the trainer has them: reals in float32, whole numbers in int64."""
+    if isinstance(values, np.ndarray):
+        # PyTorch takes neither steps backwards nor arrays that cannot be written.
+        values = np.require(values, requirements=["C", "W"])
+    found = torch.as_tensor(values).detach().cpu()
+    if found.dtype.is_complex or found.dtype.is_floating_point:
+        return found.to(torch.float32)
+    return found.to(torch.int64)

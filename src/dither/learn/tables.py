@@ -1,0 +1,155 @@
+"""Columns of frames and of opened datasets as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import torch
+
+from dither.dataset import Dataset
+from dither.errors import ArgumentError
+from dither.ids import StoredIds
+from dither.learn.columns import Columns, declared, declared_target, stated, target_of
+from dither.learn.rows import Tensors
+from dither.learn.schema import Field, Schema
+from dither.learn.source import EACH_ROW, Read, Source, column_in, ids_of
+from dither.ledger import Receipt
+
+__all__ = ["frame_source", "opened_source", "unread"]
+
+FEW = 3
+"""More neighbouring columns than this, read alike, are not named one by one."""
+
+
+def frame_source(
+    data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
+) -> Source:
+    names = _listed(inputs)
+    wanted = [*names, _named(target)]
+    for name in names:
+        column_in(data, "inputs", name)
+    column_in(data, "target", target)
+    how = [stated(name, _how(inputs, name)) for name in names]
+    columns = Columns(tuple(how), target_of(classes))
+    ids = ids_of(data, owner)
+
+    def of_frame(frame: Any) -> Tensors:
+        return columns.rows([column_in(frame, "inputs", name) for name in wanted])
+
+    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
+    owned = named is not None or not isinstance(owner, str)
+    return Source(
+        columns.schema,
+        lambda _: (of_frame(data), ids()),
+        owned,
+        named,
+        notes=_notes(names, how),
+        of_frame=of_frame,
+        columns=_in_full(wanted, columns),
+    )
+
+
+def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
+    """How each column is read: a text among numbers has none, which nobody may be told
+    after the rows were read.
+    """
+    pairs = zip(map(str, how), names, strict=True)
+    alike = groupby(pairs, key=itemgetter(0))
+    said = (_read_as(one, [name for _, name in few]) for one, few in alike)
+    return (f"inputs: {', '.join(said)}",)
+
+
+def _in_full(names: Sequence[str], columns: Columns) -> tuple[str, ...]:
+    """Every column, and how it is read, to tell two runs apart."""
+    how = (*columns.inputs, columns.target)
+    pairs = zip(names, how, strict=True)
+    return tuple(f"{name}: {type(one).__name__} {vars(one)}" for name, one in pairs)
+
+
+def _read_as(how: str, names: list[str]) -> str:
+    """Neighbours that are read alike, in few words: pixels may be hundreds."""
+    if len(names) > FEW:
+        return f"{len(names):,} columns from {names[0]} to {names[-1]}, each as {how}"
+    return ", ".join(f"{name} as {how}" for name in names)
+
+
+def unread(data: Dataset, table: str | None) -> Source:
+    """A dataset of which nothing is read: enough to say what a run costs."""
+    nothing = Schema(Field((), torch.float32), Field((), torch.float32))
+
+    def read(_: Receipt | None) -> Read:
+        raise AssertionError("nothing is read for a preview")
+
+    return Source(nothing, read, not data.single, None, data, table)
+
+
+def opened_source(
+    data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
+) -> Source:
+    """A dataset knows its unit, and what is public about its columns."""
+    if owner is not None:
+        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
+    known = [one.name for one in data.catalogue.private]
+    if table not in known and (table is not None or len(known) > 1):
+        raise ArgumentError("table", f"must be one of {', '.join(known)}")
+    names = _listed(inputs)
+    wanted = [*names, _named(target)]
+    facts = [_facts(data, name, table) for name in wanted]
+    pairs = zip(names, facts, strict=False)
+    how = [declared(one, _how(inputs, name)) for name, one in pairs]
+    columns = Columns(tuple(how), declared_target(facts[-1]))
+    fetched = [one.column for one in facts]
+
+    def read(receipt: Receipt | None) -> Read:
+        found = data.fetch(list(dict.fromkeys(fetched)), table=table, receipt=receipt)
+        rows = columns.rows([found.columns[name] for name in fetched])
+        return rows, None if found.owners is None else StoredIds(found.owners)
+
+    def of_frame(frame: Any) -> Tensors:
+        return columns.rows([column_in(frame, "inputs", name) for name in fetched])
+
+    return Source(
+        columns.schema,
+        read,
+        not data.single,
+        None,
+        data,
+        table,
+        _notes(names, how),
+        of_frame,
+        _in_full(wanted, columns),
+    )
+
+
+def _facts(data: Dataset, name: str, table: str | None) -> Any:
+    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
+    if found is None or table not in (None, found.table):
+        listed = ", ".join(map(repr, data.facts))
+        raise ArgumentError(
+            "inputs", f"there is no column {name!r}; there are {listed}"
+        )
+    return found
+
+
+def _listed(inputs: Any) -> list[str]:
+    listed = isinstance(inputs, Sequence | Mapping) and not isinstance(inputs, str)
+    if not listed or not inputs or not all(isinstance(one, str) for one in inputs):
+        raise ArgumentError(
+            "inputs",
+            'must list the columns to learn from, such as ["age", "days"], or say how '
+            'each is read, such as {"age": (0, 110), "sex": ["F", "M"]}',
+        )
+    return list(inputs)
+
+
+def _how(inputs: Any, name: str) -> Any:
+    return inputs[name] if isinstance(inputs, Mapping) else None
+
+
+def _named(target: Any) -> str:
+    if not isinstance(target, str):
+        raise ArgumentError("target", 'must name a column, such as "ward"')
+    return target
