@@ -25,9 +25,15 @@ PARTS = (
     ("science_synth", "peers"),
     ("conformance", "neighbours"),
     ("learn_accuracy", "choose"),
+    ("learn", "cuda"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)
+
+
+def asked(name: str, part: str) -> str:
+    """How a part is asked for."""
+    return f"{name} --device {part}" if part == "cuda" else f"{name} --{part}"
 
 
 def names() -> list[str]:
@@ -121,9 +127,9 @@ def main(arguments: list[str]) -> int:
     if len(arguments) == 1 and arguments[0] in names():
         return run(arguments[0])
     for name, part in PARTS:
-        if arguments == [name, f"--{part}"]:
+        if " ".join(arguments) == asked(name, part):
             return run(name, part)
-    parts = [f"{name} --{part}" for name, part in PARTS]
+    parts = [asked(name, part) for name, part in PARTS]
     print(
         f"usage: python -m bench check | list | {' | '.join([*names(), *parts])}",
         file=sys.stderr,

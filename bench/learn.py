@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
+
 from bench.harness import (
     Goal,
     Report,
@@ -147,3 +149,12 @@ def run() -> Report:
         peer.__exit__(None, None, None)
     seen = versions("dither", "torch", "numpy") | {"opacus": "1.6.0"}
     return Report(tuple(rows), tuple(goals(rows)), tuple(notes), seen)
+
+
+def cuda() -> Report:
+    """Steps on a GPU."""
+    if not torch.cuda.is_available():
+        raise SystemExit("there is no GPU here")
+    from bench.scripts.learn_cuda import report
+
+    return report()

@@ -13,8 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dither.learn import Adaptive, preview, train
-from dither.learn import loop as looping
+from dither.learn import Adaptive, gaussian, preview, train
 from dither.learn.gradients.clipping import Flat
 from dither.learn.loop import Loop
 from dither.learn.preparing import Ready, differentiating, prepared
@@ -194,8 +193,8 @@ def unclipped(patch: pytest.MonkeyPatch) -> None:
 
 
 def quieter(patch: pytest.MonkeyPatch) -> None:
-    whole = looping.gaussians
-    patch.setattr(looping, "gaussians", lambda count: whole(count) / 2)
+    whole = gaussian.gaussians
+    patch.setattr(gaussian, "gaussians", lambda count: whole(count) / 2)
 
 
 def always(patch: pytest.MonkeyPatch) -> None:

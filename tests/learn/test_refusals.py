@@ -48,6 +48,7 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     ("rho", model(), {"rho": 1.0}),
     ("GPU", model(), {"device": "cuda"}),
     ("device", model(), {"device": "toaster"}),
+    ("bf16", model(), {"precision": "half"}),
     ("ReduceLROnPlateau", model(), {"scheduler": ReduceLROnPlateau}),
     (
         "ReduceLROnPlateau",

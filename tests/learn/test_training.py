@@ -278,3 +278,14 @@ def test_models_that_the_tape_cannot_follow_go_row_by_row() -> None:
     ready = prepared(Plain(), records(), Settings(**owned()))
     assert isinstance(ready.probed.oracle, Single)
     assert train(Plain(), records(), **owned()).value is not None
+
+
+def test_bfloat16_trains_by_one_way_back_and_says_so() -> None:
+    inputs, targets = records()
+    words = owned(precision="bf16", epochs=10, noise=0.5)
+    assert "one way back" in str(preview(model(), (inputs, targets), **words))
+    found = train(model(), (inputs, targets), **words)
+    assert any("bfloat16" in note for note in found.notes)
+    assert all(one.dtype == torch.float32 for one in found.value.parameters())
+    guessed = found.value(inputs).argmax(1)
+    assert float((guessed == targets).float().mean()) > 0.7

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
-from dither.learn.gaussian import gaussians
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
@@ -76,32 +74,31 @@ class Loop:
         drawn = sampler.draw(len(self.units))
         held = Held.of(ready.model)
         parameters = trained(ready.model)
-        sums = {name: torch.zeros_like(one) for name, one in parameters.items()}
+        sums: Sums = {}
         for start in range(0, len(drawn), ready.micro):
             part = self.units.take(drawn[start : start + ready.micro], ready.micro)
+            # A graph writes sums of the next part where it wrote these.
+            last = start + ready.micro >= len(drawn)
             for name, one in self._sums(part.to(ready.device), held).items():
-                sums[name] += one
+                if name in sums:
+                    sums[name] += one
+                else:
+                    sums[name] = one if last else one.clone()
+        for name, parameter in parameters.items():
+            sums.setdefault(name, torch.zeros_like(parameter))
         self._descend(sums, ready.radius.deviation(noise))
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
         parameters = trained(ready.model)
-        for name, noise in self._noises(sums):
-            # In float32, whatever the parameter's type; the denominator is public.
-            noisy = sums[name].to(torch.float32) + noise * deviation
+        # In float32, whatever the parameter's type; the denominator is public.
+        for name, noisy in ready.noise.added(sums, deviation, ready.plan.batch):
             parameter = parameters[name]
-            parameter.grad = (noisy / ready.plan.batch).to(parameter.dtype)
+            parameter.grad = noisy.view_as(parameter).to(parameter.dtype)
         ready.optimizer.step()
         if ready.scheduler is not None:
             ready.scheduler.step()
         ready.radius.step()
-
-    def _noises(self, sums: Sums) -> Iterator[tuple[str, Tensor]]:
-        drawn = gaussians(sum(one.numel() for one in sums.values()))
-        drawn, start = drawn.to(self.ready.device), 0
-        for name, one in sums.items():
-            yield name, drawn[start : start + one.numel()].view_as(one)
-            start += one.numel()
 
     def _sums(self, part: Batch, held: Held) -> Sums:
         """Clipped sums of a part. If some record makes the model fail, the units are
@@ -118,7 +115,7 @@ class Loop:
         total: Sums = {}
         for one in part.each(self.ready.plan.rows):
             for name, found in self._alone(one, held).items():
-                total[name] = total[name] + found if name in total else found
+                total[name] = total[name] + found if name in total else found.clone()
         return total
 
     def _alone(self, unit: Batch, held: Held) -> Sums:
@@ -136,13 +133,8 @@ class Loop:
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
         try:
-            return self.ready.probed.oracle.sums(
-                part.inputs,
-                part.targets,
-                part.there,
-                self.ready.radius.weights(there),
-                rows,
-            )
+            weights = self.ready.radius.weights(there)
+            return self.ready.replayed.sums(part, weights, rows)
         finally:
             held.restore()
 

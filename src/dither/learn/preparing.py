@@ -19,6 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from dither.errors import ArgumentError
 from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
+from dither.learn.gaussian import Noise, noise_on
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.measuring import held_source, run_source, tested_on
@@ -28,6 +29,7 @@ from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import Probed, probe, probe_final
+from dither.learn.replay import Replayed
 from dither.learn.resuming import Resumed, account_of, resumed
 from dither.learn.rows import Batch
 from dither.learn.settings import Settings
@@ -67,6 +69,8 @@ class Ready:
     tested: Tested | None
     micro: int
     device: torch.device
+    noise: Noise
+    replayed: Replayed
     held: Source | None = None
     every: int = 0
     texts: Texts | None = None
@@ -83,7 +87,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     device = _device(settings.device, model)
     source = run_source(data, settings.owner, settings)
     own, fresh = (_copy(model).to(device) for _ in range(2))
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         probed = probe(own, settings.loss, source.schema, device)
         optimizer, scheduler = optimizers(own, settings)
     found = kept_at(source, settings)
@@ -113,12 +117,14 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         tested,
         micro,
         device,
+        noise_on(device),
+        Replayed(probed.oracle),
         held,
         every_of(settings, plan),
         texts,
         found,
     )
-    with differentiating(own):
+    with differentiating(own, settings.precision):
         _rehearse(ready)
     return ready
 
@@ -163,14 +169,16 @@ def planned(source: Source, settings: Settings, found: Resumed | None = None) ->
 
 
 @contextmanager
-def differentiating(model: nn.Module) -> Iterator[None]:
-    """Gradients in full precision, whatever the caller has switched on or off."""
+def differentiating(model: nn.Module, precision: str | None = None) -> Iterator[None]:
+    """Gradients in full precision, or by bfloat16 if asked for, whatever the caller has
+    switched on or off.
+    """
     one = next(model.parameters(), None)
     kind = "cpu" if one is None else one.device.type
     with (
         torch.inference_mode(False),
         torch.enable_grad(),
-        torch.autocast(kind, enabled=False),
+        torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"),
         np.errstate(all="ignore"),
         full_precision(),
         guarded(model),
@@ -237,14 +245,11 @@ def _rehearse(ready: Ready) -> None:
     devices = [ready.device] if ready.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         try:
-            batch = _made_up_batch(ready, count)
-            ready.probed.oracle.sums(
-                batch.inputs,
-                batch.targets,
-                batch.there,
-                ready.radius.clipping,
-                ready.plan.rows,
-            )
+            batch = ready.probed.fitting(_made_up_batch(ready, count))
+            ready.replayed.sums(batch, ready.radius.clipping, ready.plan.rows)
+            if ready.radius.rule is None:
+                held.restore()
+                ready.replayed.capture(batch, ready.radius.clipping, ready.plan.rows)
         except Exception as error:
             raise ArgumentError(
                 "micro",
@@ -262,5 +267,5 @@ def _rehearse(ready: Ready) -> None:
 def _made_up_batch(ready: Ready, count: int) -> Batch:
     schema = ready.source.schema
     inputs = made_up(schema, count, ready.model)
-    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count))
+    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count, dtype=torch.bool))
     return batch.to(ready.device)

@@ -38,12 +38,13 @@ class Batch:
     def each(self, rows: int) -> Iterator[Batch]:
         """The units one by one."""
         for start in range(0, len(self.there), rows):
-            yield self._map(itemgetter(slice(start, start + rows)))
+            yield self.map(itemgetter(slice(start, start + rows)))
 
     def to(self, device: torch.device) -> Batch:
-        return self._map(methodcaller("to", device))
+        return self.map(methodcaller("to", device))
 
-    def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+    def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        """The same of what a function makes of each tensor."""
         inputs = tree_map(function, self.inputs)
         return Batch(inputs, function(self.targets), function(self.there))
 

@@ -50,6 +50,7 @@ class Training(Asking, total=False):
     every: int | None
     resume: str | Path | None
     device: str | torch.device | None
+    precision: str | None
     delta: float | None
 
 
@@ -83,6 +84,7 @@ class Settings:
     every: int | None = None
     resume: str | Path | None = None
     device: Any = None
+    precision: str | None = None
     delta: float | None = None
     epsilon: float | None = None
     rho: float | None = None
@@ -99,6 +101,10 @@ class Settings:
         if not callable(self.loss):
             raise ArgumentError(
                 "loss", "must be a function, such as torch.nn.functional.cross_entropy"
+            )
+        if self.precision not in PRECISIONS:
+            raise ArgumentError(
+                "precision", 'must be "float32", which is usual, or "bf16"'
             )
         if not isinstance(self.validation, Validation | None):
             raise ArgumentError(
@@ -132,6 +138,7 @@ class Settings:
         return {name: getattr(self, name) for name in names}
 
 
+PRECISIONS = (None, "float32", "bf16")
 REQUIRED = {
     "loss": "torch.nn.functional.cross_entropy",
     "epochs": "20",

@@ -63,9 +63,12 @@ class Held:
         """Put everything back, whatever code of the module has done since."""
         for place, before in self.places:
             _refill(place, before)
+        on_gpu = [one for one in self.kept.values() if one.data.is_cuda]
         with torch.no_grad():
             for one in self.kept.values():
-                one.restore()
+                if not one.data.is_cuda:
+                    one.restore()
+            _put_back(on_gpu)
 
     def changed(self) -> str | None:
         """The name of something that holds other tensors now; None if nothing does."""
@@ -76,6 +79,14 @@ class Held:
             if not _same(held.copy, tensor):
                 return name
         return None
+
+
+def _put_back(kept: list[Kept]) -> None:
+    """On a GPU to ask what has changed takes longer than to copy all of it."""
+    for one in kept:
+        one.tensor.data = one.data
+    if kept:
+        torch._foreach_copy_([one.data for one in kept], [one.copy for one in kept])
 
 
 def _named(model: nn.Module) -> Iterator[tuple[str, Tensor]]:

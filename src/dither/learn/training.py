@@ -62,6 +62,9 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
     of the account, or as the `noise` multiplier.
 
+    Layers run where the model is, or on `device`; with `precision="bf16"` they multiply
+    in bfloat16, and clipping, sums and noise stay in float32.
+
     `public` test data gives the history a loss and an accuracy; a `Validation` on private
     held-out records has noise, and is part of the cost. `callbacks` see public
     numbers after each step; one that returns True ends the run, which saves time and no
@@ -114,7 +117,7 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
 
 def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
     """Read the records, and run all steps."""
-    with differentiating(ready.model):
+    with differentiating(ready.model, ready.settings.precision):
         loop = _reading(ready, paid, [])
         loop.run(1, ready.plan.steps)
     return tuple(loop.epochs)
@@ -130,7 +133,7 @@ def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
     # From now on this attempt is the one that the file knows.
     keep(ready, attempt, epochs, *start)
     lost, loop = 0 if found is None else found.lost, None
-    with differentiating(ready.model):
+    with differentiating(ready.model, ready.settings.precision):
         for first, last in blocks(ready):
             attempt.claim(first, last)
             loop = loop or _reading(ready, paid, epochs)
@@ -189,6 +192,8 @@ def _notes(ready: Ready) -> tuple[str, ...]:
         "starting weights: assumed public",
         "noise in float arithmetic",
     ]
+    if ready.settings.precision == "bf16":
+        said.append("layers computed in bfloat16, clipping and noise in float32")
     if plan.rows > 1:
         said.append(f"of each unit at most {plan.rows} rows count")
     if isinstance(ready.settings.clip, Adaptive):

@@ -51,6 +51,15 @@ def test_classes(loss: Any) -> None:
     torch.testing.assert_close(found, alone(loss, outputs, targets))
 
 
+@pytest.mark.parametrize("loss", CLASSES[:6])
+def test_classes_of_several_places(loss: Any) -> None:
+    torch.manual_seed(2)
+    outputs, targets = torch.randn(ROWS, 4, 3, 2), torch.randint(0, 4, (ROWS, 3, 2))
+    targets[1, 0] = -100
+    found = row_losses(loss, outputs, targets)
+    torch.testing.assert_close(found, alone(loss, outputs, targets))
+
+
 @pytest.mark.parametrize("shape", [(), (4,), (1, 4)])
 @pytest.mark.parametrize("loss", NUMBERS)
 def test_numbers(loss: Any, shape: tuple[int, ...]) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -59,18 +60,30 @@ class PerLayer(Clipping):
     """
 
     radii: Mapping[str, float]
+    sent: dict[Any, Tensor] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def radius(self) -> float:  # type: ignore[override]
         return math.hypot(*self.radii.values())
 
     def __call__(self, squares: Squares) -> dict[str, Tensor]:
-        whole = _together(squares)
-        norms = {name: one.sqrt() for name, one in squares.items()}
-        return {
-            name: _safe(self.radii[name] / one, one + whole * 0)
-            for name, one in norms.items()
-        }
+        """All parameters at once: one by one they would be a thousand small steps."""
+        stacked = torch.stack(list(squares.values()))
+        norms, whole = stacked.sqrt(), stacked.sum(0).sqrt()
+        radii = self._sent(tuple(squares), stacked)
+        weights = _safe(radii / norms, norms + whole * 0)
+        return dict(zip(squares, weights, strict=True))
+
+    def _sent(self, names: tuple[str, ...], like: Tensor) -> Tensor:
+        """Radii in this order, where norms are: [parameters, 1]."""
+        key = (names, like.device)
+        if key not in self.sent:
+            radii = [self.radii[name] for name in names]
+            found = torch.tensor(radii, dtype=like.dtype).to(like.device)
+            self.sent[key] = found[:, None]
+        return self.sent[key]
 
 
 def _together(squares: Squares) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from dither.learn.gradients.norms import cheaper
+from dither.learn.gradients.products import batched
 from dither.learn.gradients.tape import LEADING, Tape
 from dither.learn.gradients.uses import Outer, Use, Whole, full
 
@@ -82,7 +83,7 @@ def _dense(
         left = gradient.flatten(2).transpose(1, 2)
         left, right = (tape.arranged(one, LEADING) for one in (left, patches))
         return Outer(left, right, kernel)
-    each = full(gradient).flatten(2) @ full(patches)
+    each = batched(gradient.flatten(2), patches.transpose(1, 2))
     return Whole(tape.summed(each), kernel)
 
 

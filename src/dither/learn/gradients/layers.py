@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from dither.learn.gpu import runs
 from dither.learn.gradients import attention
 from dither.learn.gradients.convolutions import geometry, used
 from dither.learn.gradients.tape import LEADING, SHARED, Tape
@@ -20,6 +21,7 @@ from dither.learn.gradients.taps import (
     Copied,
     Linear,
     LookedUp,
+    Moments,
     Normalized,
     tapped,
 )
@@ -51,7 +53,9 @@ def _only_data(tape: Tape, *values: Any) -> None:
 
 def _added(left: Tensor) -> Tensor:
     """The sum over places, in float32 at least."""
-    return full(left[:, 0]) if left.shape[1] == 1 else full(left).sum(1)
+    if left.shape[1] == 1:
+        return full(left[:, 0])
+    return left.sum(1, dtype=torch.promote_types(left.dtype, torch.float32))
 
 
 def _embedding(
@@ -131,12 +135,32 @@ def _layer_norm(
     _only_data(tape, inputs)
     shape = list(normalized_shape)
 
-    def seen(layout: str, before: Tensor, gradient: Tensor) -> None:
-        _note_affine(tape, (weight, bias), tuple(shape), layout, before, gradient)
+    def seen(layout: str, before: Moments, gradient: Tensor) -> None:
+        places = gradient.shape[: gradient.ndim - len(shape)]
+        alone = layout == LEADING and tape.absent is None
+        if alone and places.numel() % tape.units == 0 and runs(gradient):
+            _note_moments(tape, (weight, bias), before, gradient)
+        else:
+            values = before.normalized()
+            _note_affine(tape, (weight, bias), tuple(shape), layout, values, gradient)
 
     plain = [None if one is None else one.detach() for one in (weight, bias)]
     back = tape.call(seen)[1]
     return tapped(Normalized, inputs, tape.anchor, shape, *plain, eps, back)
+
+
+def _note_moments(
+    tape: Tape, parameters: tuple[Any, Any], before: Moments, gradient: Tensor
+) -> None:
+    """Both gradients in one go over what is there, which is read once."""
+    from dither.learn.kernels.sums import normalized
+
+    mean, spread = before.mean.flatten(), before.spread.flatten()
+    inputs = before.inputs.reshape(mean.numel(), -1)
+    back = gradient.reshape(mean.numel(), -1)
+    found = normalized(inputs, back, mean, spread, tape.units)
+    for parameter, one in zip(parameters, found, strict=True):
+        tape.note(parameter, lambda one=one: Whole(one))  # type: ignore[misc]
 
 
 def _rms_norm(

@@ -20,7 +20,14 @@ from torch.utils._pytree import tree_map
 from dither.learn.gaussian import gaussians
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
-from dither.learn.gradients.oracle import Ghost, Inputs, called, size_of, trained
+from dither.learn.gradients.oracle import (
+    Ghost,
+    Inputs,
+    as_given,
+    called,
+    size_of,
+    trained,
+)
 from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Tape
 from dither.learn.gradients.untraceable import Untraceable
 
@@ -29,6 +36,7 @@ __all__ = ["layouts_of"]
 Seen = Mapping[int, list[Tensor]]
 LAYOUTS = (LEADING, SECOND, SHARED)
 TRIALS = 12
+CONFIRMED = 3
 NEAR = 1e-3
 LARGE = 1e3
 """How many times larger rows are tried as well."""
@@ -79,10 +87,34 @@ def _layouts(
     else:
         raise Untraceable("a layer that no gradient reaches")
     found = {call: found.get(call, UNSEEN) for call in range(calls)}
-    _confirm(moved.eval(), loss, inputs, targets, found)
+    _move_and_confirm(moved.eval(), model, loss, inputs, targets, found)
     larger = tree_map(_larger, inputs)
     _check_larger(_gradients(moved, loss, larger, targets, found)[0], found)
     return found
+
+
+def _move_and_confirm(
+    moved: nn.Module,
+    model: nn.Module,
+    loss: Loss,
+    inputs: Inputs,
+    targets: Tensor,
+    layouts: Mapping[int, str],
+) -> None:
+    """Confirm at other parameters if it fails: a number that is all but 0 may be above
+    it in a batch and below it alone, and a ReLU then tells them apart. What is not seen
+    fails each time. Autocast rounds gradients of single rows to fewer bits than could
+    be compared.
+    """
+    for trial in range(CONFIRMED):
+        try:
+            with as_given(targets):
+                return _confirm(moved, loss, inputs, targets, layouts)
+        except Untraceable:
+            if trial == CONFIRMED - 1:
+                raise
+        _move(moved, model, 0.5 + 0.2 * trial)
+    return None
 
 
 def _larger(rows: Tensor) -> Tensor:

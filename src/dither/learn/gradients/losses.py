@@ -53,7 +53,7 @@ def row_losses(loss: Loss, outputs: Any, targets: Any) -> Tensor:
             if each is not None:
                 return each.mean(1) if reduction == "mean" else each.sum(1)
         if func in CLASSES and set(words) <= {"label_smoothing"}:
-            found = _classes(func, outputs, targets, words)
+            found = _classes(func, outputs, targets, words, reduction)
             if found is not None:
                 return found
     return _alone(loss, outputs, targets)
@@ -88,6 +88,8 @@ def _named(loss: Loss) -> tuple[Any, dict[str, Any]]:
 def _entrywise(
     func: Any, outputs: Tensor, targets: Tensor, words: dict[str, Any]
 ) -> Tensor | None:
+    if outputs.dtype == torch.bfloat16:  # autocast computes losses in float32
+        outputs = outputs.float()
     # Other shapes would be spread over each other, and rows with them.
     if outputs.shape != targets.shape or outputs.dtype != targets.dtype:
         return None
@@ -96,12 +98,23 @@ def _entrywise(
 
 
 def _classes(
-    func: Any, outputs: Tensor, targets: Tensor, words: dict[str, Any]
+    func: Any, outputs: Tensor, targets: Tensor, words: dict[str, Any], reduction: str
 ) -> Tensor | None:
-    """Rows whose label is none of the classes have no loss."""
-    if outputs.ndim != 2 or targets.ndim != 1 or targets.dtype != torch.int64:
+    """Rows whose label is none of the classes have no loss; of several labels, such
+    ones are passed over.
+    """
+    if targets.dtype != torch.int64 or outputs.ndim != targets.ndim + 1:
         return None
-    known = (targets >= 0) & (targets < outputs.shape[1])
+    if (outputs.shape[0], *outputs.shape[2:]) != tuple(targets.shape):
+        return None
+    classes = outputs.shape[1]
+    known = (targets >= 0) & (targets < classes)
     labels = torch.where(known, targets, OUTSIDE)
-    found: Tensor = func(outputs, labels, reduction="none", **words)
-    return found
+    if outputs.ndim == 2:
+        alone: Tensor = func(outputs, labels, reduction="none", **words)
+        return alone
+    # A line of scores for each label: no copy where classes are last in memory.
+    scores = outputs.movedim(1, -1).reshape(-1, classes)
+    found: Tensor = func(scores, labels.flatten(), reduction="none", **words)
+    total = found.view(len(outputs), -1).sum(1)
+    return total / known.flatten(1).sum(1) if reduction == "mean" else total

@@ -9,10 +9,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dither.learn.gpu import runs
 from dither.learn.gradients.products import LENGTH, rounding
-from dither.learn.gradients.uses import BLOCK, Factored, Use, gathered, norms
+from dither.learn.gradients.uses import (
+    BLOCK,
+    Factored,
+    Outer,
+    Use,
+    gathered,
+    norms,
+)
 
-__all__ = ["Measured", "cheaper", "ghost_is_cheaper", "measured"]
+__all__ = ["LOST", "Measured", "cheaper", "fused", "ghost_is_cheaper", "measured"]
 
 LOST = 2.0**-62
 """Numbers below half of it have squares that are no usual float32."""
@@ -78,14 +86,24 @@ def cheaper(places: int, lengths: int, entries: int, like: Tensor) -> bool:
 
 
 def _direct(gradients: Tensor) -> Tensor:
+    if gradients.dtype == torch.float32 and runs(gradients):
+        from dither.learn.kernels import sums
+
+        return sums.squares(gradients.contiguous(), (0, gradients.shape[1]))[0]
     share = 1 + (BLOCK + 8) * rounding(gradients)
     lost = LOST * math.sqrt(gradients.shape[1])
     return (norms(gradients) + lost).square_().mul_(share)
 
 
 def _ghost(uses: Sequence[Factored]) -> Tensor:
-    if len(uses) == 1 and uses[0].places == 1:
-        return _single(uses[0])
+    if len(uses) == 1:
+        (use,) = uses
+        if use.places == 1:
+            return _single(use)
+        if isinstance(use, Outer) and fused(use):
+            from dither.learn.kernels import ghost
+
+            return ghost.squares([(use.left, use.right)], LOST)[0]
     found = uses[0].right.new_zeros(uses[0].right.shape[0], dtype=torch.float64)
     for i, one in enumerate(uses):
         found = found + one.product(one)
@@ -98,6 +116,17 @@ def _ghost(uses: Sequence[Factored]) -> Tensor:
     lost = sum(_lost(*pair, use) for pair, use in zip(sides, uses, strict=True))
     norm = (found + _margin(uses) * most**2).clamp_min(0).sqrt()
     return (norm + lost).square()
+
+
+def fused(use: Outer) -> bool:
+    """Whether one kernel makes the norm from products of places."""
+    in_bfloat16 = use.left.dtype == use.right.dtype == torch.bfloat16
+    return (
+        in_bfloat16
+        and use.places > 1
+        and runs(use.left, use.right)
+        and ghost_is_cheaper([use])
+    )
 
 
 def _single(use: Factored) -> Tensor:

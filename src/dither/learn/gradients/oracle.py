@@ -14,8 +14,9 @@ from torch.utils._pytree import tree_leaves
 
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
-from dither.learn.gradients.norms import Measured, measured
+from dither.learn.gradients.norms import Measured
 from dither.learn.gradients.tape import Tape
+from dither.learn.gradients.together import all_measured, totals
 
 __all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
 
@@ -80,26 +81,35 @@ class Oracle(ABC):
         """The sum of each parameter's gradients, with a weight for each unit that
         depends on its norms.
         """
-        found = _finite(self.measured(inputs, targets, there, rows))
+        found = self.measured(inputs, targets, there, rows)
+        odd = odd_units(found)
+        if odd.any():
+            found = {name: one.without(odd) for name, one in found.items()}
+        return self.clipped(found, weights)
+
+    def clipped(
+        self, found: dict[str, Measured], weights: Weights
+    ) -> dict[str, Tensor]:
+        """The sums of gradients that were measured."""
         each = weights({name: one.squares for name, one in found.items()})
-        with as_given(targets):
-            return {
-                name: (
-                    found[name].total(each[name]).view_as(parameter)
-                    if name in found
-                    else torch.zeros_like(parameter)
-                )
-                for name, parameter in trained(self.model).items()
-            }
+        with as_given(next(iter(each.values()))):
+            sums = totals(found, each)
+        return {
+            name: (
+                sums[name].view_as(parameter)
+                if name in sums
+                else torch.zeros_like(parameter)
+            )
+            for name, parameter in trained(self.model).items()
+        }
 
 
-def _finite(found: dict[str, Measured]) -> dict[str, Measured]:
-    """Nothing of a unit whose gradient is not a number somewhere, infinite or huge."""
+def odd_units(found: Mapping[str, Measured]) -> Tensor:
+    """Units whose gradient is not a number somewhere, infinite or huge: nothing of them
+    may count.
+    """
     squares = [one.squares for one in found.values()]
-    odd = ~(torch.stack(squares).sum(0) < HUGE)
-    if not odd.any():
-        return found
-    return {name: one.without(odd) for name, one in found.items()}
+    return ~(torch.stack(squares).sum(0) < HUGE)
 
 
 @dataclass(frozen=True)
@@ -123,11 +133,15 @@ class Ghost(Oracle):
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
         tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
+        # Nothing of the way forward is held by a name of its own here: it can go while
+        # gradients come back.
+        losses = [self._losses(tape, inputs, targets)]
+        counted = there.to(losses[0].dtype)
+        with as_given(targets):
+            torch.autograd.grad(losses.pop(), tape.anchor, counted, allow_unused=True)
+            return all_measured(tape.uses)
+
+    def _losses(self, tape: Tape, inputs: Inputs, targets: Tensor) -> Tensor:
         with tape:
             outputs = called(self.model, inputs)
-        losses = row_losses(self.loss, outputs, targets)
-        with as_given(targets):
-            torch.autograd.grad(
-                losses, tape.anchor, there.to(losses.dtype), allow_unused=True
-            )
-            return {name: measured(uses) for name, uses in tape.uses.items()}
+        return row_losses(self.loss, outputs, targets)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["LENGTH", "gram", "rounding", "summed"]
+from dither.learn.gpu import runs
+
+__all__ = ["LENGTH", "TENSOR_CORE", "batched", "gram", "rounding", "summed"]
 
 LENGTH = 2048
 """The longest inner product in float32; longer ones are cut, and their parts added in
@@ -17,10 +19,17 @@ double precision, so that rounding stays bounded for large vocabularies."""
 FULL = (torch.float32, torch.float64)
 
 
+TENSOR_CORE = 2.0**-22
+"""What an addition on a GPU's tensor core may lose, as a share of the sum of sizes. They
+cut bits off where IEEE rounds, and sums of a few products at a time; this is about twice
+what was found of them (Fasi, Higham, Mikaitis, Pranesh 2021)."""
+
+
 def rounding(values: Tensor) -> float:
     """Half the distance from 1 to the next number of what products are made in."""
-    dtype = values.dtype if values.dtype in FULL else torch.float32
-    return torch.finfo(dtype).eps / 2
+    if values.dtype in FULL:
+        return torch.finfo(values.dtype).eps / 2
+    return TENSOR_CORE if values.is_cuda else torch.finfo(torch.float32).eps / 2
 
 
 def gram(one: Tensor, other: Tensor) -> Tensor:
@@ -28,10 +37,10 @@ def gram(one: Tensor, other: Tensor) -> Tensor:
     one, other = _alike(one, other)
     length = one.shape[2]
     if length <= LENGTH:
-        return _batched(one, other)
+        return batched(one, other)
     starts = range(0, length, LENGTH)
     parts = [
-        _batched(one[..., i : i + LENGTH], other[..., i : i + LENGTH]) for i in starts
+        batched(one[..., i : i + LENGTH], other[..., i : i + LENGTH]) for i in starts
     ]
     found = parts[0].double()
     for part in parts[1:]:
@@ -39,7 +48,9 @@ def gram(one: Tensor, other: Tensor) -> Tensor:
     return found
 
 
-def _batched(one: Tensor, other: Tensor) -> Tensor:
+def batched(one: Tensor, other: Tensor) -> Tensor:
+    """Inner products of any length, in float32 at least."""
+    one, other = _alike(one, other)
     if one.dtype in FULL:
         return one @ other.transpose(1, 2)
     if one.is_cuda:
@@ -54,24 +65,42 @@ def summed(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
     side to one would move a gradient whose places cancel by more than its norm.
     """
     left, right = _alike(left, right)
-    each = weights.view(-1, 1, 1)
     narrow = left.shape[2] <= right.shape[2]
-    scaled, other = (left, right) if narrow else (right, left)
-    scaled = (scaled * each).flatten(0, 1)
-    other = other.flatten(0, 1)
-    found = _product(scaled, other)
-    return found if narrow else found.T
+    if left.dtype not in FULL and left.is_cuda:
+        return _two_parts(left, right, weights, narrow)
+    each = weights.view(-1, 1, 1)
+    left, right = (left * each, right) if narrow else (left, right * each)
+    # A product with weights is in float32 at least.
+    left, right = _alike(left.flatten(0, 1), right.flatten(0, 1))
+    return left.T @ right
 
 
-def _product(scaled: Tensor, other: Tensor) -> Tensor:
-    if other.dtype in FULL:
-        return scaled.T @ other
-    if not other.is_cuda:
-        return scaled.T @ other.to(scaled.dtype)
-    high = scaled.to(other.dtype)
-    low = (scaled - high).to(other.dtype)
-    first = torch.mm(high.T, other, out_dtype=torch.float32)
-    return first + torch.mm(low.T, other, out_dtype=torch.float32)
+def _two_parts(left: Tensor, right: Tensor, weights: Tensor, narrow: bool) -> Tensor:
+    parts = _split(left if narrow else right, weights)
+    other = (right if narrow else left).flatten(0, 1)
+    high, low = (one.flatten(0, 1) for one in parts)
+    if narrow:
+        found = torch.mm(high.T, other, out_dtype=torch.float32)
+        return _and(found, low.T, other)
+    found = torch.mm(other.T, high, out_dtype=torch.float32)
+    return _and(found, other.T, low)
+
+
+def _and(found: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    """Add a product in place."""
+    torch.ops.aten.addmm.dtype_out(found, one, other, torch.float32, out=found)
+    return found
+
+
+def _split(values: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Values times weights, as a sum of two numbers in the type of the values."""
+    if runs(values) and values.dtype == torch.bfloat16:
+        from dither.learn.kernels.sums import split
+
+        return split(values, weights)
+    scaled = values * weights[:, None, None]
+    high = scaled.to(values.dtype)
+    return high, (scaled - high).to(values.dtype)
 
 
 def _alike(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:

@@ -86,7 +86,7 @@ class Tape(TorchFunctionMode):
             for one in values
         )
 
-    def call(self, seen: Callable[[str, Tensor, Tensor], None]) -> tuple[str, Seen]:
+    def call(self, seen: Callable[[str, Any, Tensor], None]) -> tuple[str, Seen]:
         """Where rows are in the next tapped call, and what to do on its way back."""
         number, self.calls = self.calls, self.calls + 1
         layout = self.layouts.get(number, LEADING)

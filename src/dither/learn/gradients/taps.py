@@ -8,6 +8,7 @@ visit a layer whose inputs are data.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,12 +22,13 @@ __all__ = [
     "Copied",
     "Linear",
     "LookedUp",
+    "Moments",
     "Normalized",
     "Seen",
     "tapped",
 ]
 
-Seen = Callable[[Tensor, Tensor], None]
+Seen = Callable[[Any, Tensor], None]
 """Takes what went in and the gradient of what came out."""
 
 
@@ -37,10 +39,10 @@ class Linear(torch.autograd.Function):
     def forward(
         ctx: Any, inputs: Tensor, _: Tensor, weight: Tensor, bias: Any, seen: Seen
     ) -> Tensor:
-        found = functional.linear(inputs, weight, bias)
-        ctx.save_for_backward(*_as_multiplied(inputs, weight, found))
+        inputs, weight = _as_multiplied(inputs, weight)
+        ctx.save_for_backward(inputs, weight)
         ctx.seen = seen
-        return found
+        return functional.linear(inputs, weight, bias)
 
     @staticmethod
     @once_differentiable
@@ -64,10 +66,10 @@ class Convolved(torch.autograd.Function):
         how: tuple[Any, ...],
         seen: Seen,
     ) -> Tensor:
-        found = _convolution(inputs, weight, bias, how)
-        ctx.save_for_backward(*_as_multiplied(inputs, weight, found))
+        inputs, weight = _as_multiplied(inputs, weight)
+        ctx.save_for_backward(inputs, weight)
         ctx.how, ctx.seen = how, seen
-        return found
+        return _convolution(inputs, weight, bias, how)
 
     @staticmethod
     @once_differentiable
@@ -80,13 +82,13 @@ class Convolved(torch.autograd.Function):
         return before, None, None, None, None, None
 
 
-def _as_multiplied(
-    inputs: Tensor, weight: Tensor, found: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Both in the type they were multiplied in, which autocast may have chosen: norms
-    are of these numbers.
-    """
-    return inputs.detach().to(found.dtype), weight.to(found.dtype)
+def _as_multiplied(inputs: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the type that autocast multiplies them in: norms are of these numbers."""
+    kind = inputs.device.type
+    if not torch.is_autocast_enabled(kind) or inputs.dtype == torch.float64:
+        return inputs.detach(), weight
+    dtype = torch.get_autocast_dtype(kind)
+    return inputs.detach().to(dtype), weight.to(dtype)
 
 
 def _convolution(
@@ -94,6 +96,7 @@ def _convolution(
 ) -> Tensor:
     stride, padding, dilation, groups = how
     outside = [0] * len(stride)
+    bias = None if bias is None else bias.to(inputs.dtype)
     found: Tensor = torch.ops.aten.convolution(
         inputs, weight, bias, stride, padding, dilation, False, outside, groups
     )
@@ -152,14 +155,25 @@ class Affine(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        (inputs,) = ctx.saved_tensors
-        ctx.seen(inputs, gradient)
+        ctx.seen(ctx.saved_tensors[0], gradient)
         before = gradient if ctx.scale is None else gradient * ctx.scale
         return before, None, None, None, None
 
 
+@dataclass(frozen=True)
+class Moments:
+    """What a layer norm made its outputs of."""
+
+    inputs: Tensor
+    mean: Tensor
+    spread: Tensor
+
+    def normalized(self) -> Tensor:
+        return (self.inputs - self.mean).mul_(self.spread)
+
+
 class Normalized(torch.autograd.Function):
-    """A layer norm; its `seen` gets normalized inputs."""
+    """A layer norm; its `seen` gets moments."""
 
     @staticmethod
     def forward(
@@ -183,10 +197,7 @@ class Normalized(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         inputs, mean, spread = ctx.saved_tensors
-        if ctx.scale is not None:
-            ctx.seen((inputs - mean).mul_(spread), gradient)
-        else:
-            ctx.seen(inputs, gradient)
+        ctx.seen(Moments(inputs, mean, spread), gradient)
         before = None
         if ctx.needs_input_grad[0]:
             before = torch.ops.aten.native_layer_norm_backward(

@@ -1,0 +1,1 @@
+"""What runs on a GPU, written in Triton. Imported only where parameters are on one."""
