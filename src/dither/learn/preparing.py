@@ -257,7 +257,7 @@ def _rehearsed(ready: Ready) -> Ready:
     try:
         batch = ready.probed.fitting(_made_up_batch(ready, count))
         if isinstance(oracle, Ghost):
-            oracle = oracle.settled(batch.inputs, batch.targets, batch.there, rows)
+            oracle = oracle.settled(batch.inputs, batch.targets, rows)
         replayed = Replayed(oracle)
         replayed.sums(batch, clipping, rows)
         check_unchanged(held)

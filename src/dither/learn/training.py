@@ -13,6 +13,7 @@ from dither.dataset import Dataset
 from dither.learn.clipping import Adapting, Adaptive
 from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
+from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out
 from dither.learn.loop import Loop
@@ -148,6 +149,7 @@ def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
 
 
 def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
+    keep_memory()
     with secretly(ready.device), silently():
         rows, owners = ready.source.read(paid.receipt)
         units = units_of(rows, owners, ready.plan.rows)

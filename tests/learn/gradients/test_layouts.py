@@ -180,7 +180,7 @@ def test_other_calls_and_shapes_than_those_looked_at_are_refused(way: str) -> No
     model = Choosing()
     inputs, targets = torch.randn(4, 5), torch.zeros(4, dtype=torch.int64)
     found = Ghost(model, LOSS, layouts(model, inputs))
-    oracle = found.settled(inputs, targets, torch.ones(4))
+    oracle = found.settled(inputs, targets)
     oracle.measured(inputs, targets, torch.ones(4))
     model.way = way
     with pytest.raises(Untraceable):

@@ -96,5 +96,5 @@ def _safe(weights: Tensor, norms: Tensor, most: float = 1.0) -> Tensor:
     usual float32 could be rounded up, and is 0.
     """
     smaller = weights.clamp_max(most) * (1 - 4 * torch.finfo(torch.float32).eps)
-    usual = torch.isfinite(norms) & (smaller >= torch.finfo(torch.float32).tiny)
+    usual = (norms < math.inf) & (smaller >= torch.finfo(torch.float32).tiny)
     return torch.where(usual, smaller, 0.0).to(torch.float32)

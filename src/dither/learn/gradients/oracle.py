@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,11 +42,14 @@ def called(model: Callable[..., Any], inputs: Inputs) -> Any:
     return model(**inputs) if isinstance(inputs, dict) else model(inputs)
 
 
-def as_given(values: Tensor) -> torch.autocast:
+def as_given(values: Tensor) -> AbstractContextManager[object]:
     """Products in the type of their factors: what autocast is for is the way forward,
     and it would round norms and sums.
     """
-    return torch.autocast(values.device.type, enabled=False)
+    kind = values.device.type
+    if not torch.is_autocast_enabled(kind):
+        return nullcontext()
+    return torch.autocast(kind, enabled=False)
 
 
 def size_of(inputs: Inputs) -> int:
@@ -121,12 +125,10 @@ class Ghost(Oracle):
     """Of what layers take for a part of a batch. All parts have as many rows, so other
     shapes come from what is in the rows."""
 
-    def settled(
-        self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
-    ) -> Ghost:
+    def settled(self, inputs: Inputs, targets: Tensor, rows: int = 1) -> Ghost:
         """The same for parts of this size only, with the shapes of these rows."""
         tape = self._tape(size_of(inputs) // rows, rows)
-        self._total(tape, inputs, targets, there.bool())
+        self._losses(tape, inputs, targets)
         return replace(self, shapes=tuple(tape.shapes))
 
     def measured(
@@ -139,20 +141,18 @@ class Ghost(Oracle):
         tape = self._tape(size_of(inputs) // rows, rows, absent)
         # Nothing of the way forward is held by a name of its own here: it can go while
         # gradients come back.
-        total = [self._total(tape, inputs, targets, there)]
+        losses = [self._losses(tape, inputs, targets)]
+        counted = there.to(losses[0].dtype)
         with as_given(targets):
-            torch.autograd.grad(total.pop(), tape.anchor, allow_unused=True)
+            torch.autograd.grad(losses.pop(), tape.anchor, counted, allow_unused=True)
             return all_measured(tape.uses)
 
     def _tape(self, units: int, rows: int, absent: Tensor | None = None) -> Tape:
         names = {id(one): name for name, one in trained(self.model).items()}
         return Tape(KNOWN, names, units, rows, self.layouts, absent)
 
-    def _total(
-        self, tape: Tape, inputs: Inputs, targets: Tensor, there: Tensor
-    ) -> Tensor:
+    def _losses(self, tape: Tape, inputs: Inputs, targets: Tensor) -> Tensor:
         with tape:
             outputs = called(self.model, inputs)
         tape.check(self.shapes)
-        losses = row_losses(self.loss, outputs, targets)
-        return torch.where(there, losses, 0.0).sum()
+        return row_losses(self.loss, outputs, targets)

@@ -73,7 +73,7 @@ class Tape(TorchFunctionMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         words = dict(kwargs or {})
-        if not any(self.watched(one) for one in _flat((args, words.values()))):
+        if not (self._among(args) or self._among(words.values())):
             return func(*args, **words)
         known = self.known.get(func)
         if known is not None:
@@ -92,7 +92,15 @@ class Tape(TorchFunctionMode):
         return self.units * self.rows
 
     def watched(self, value: Any) -> bool:
-        return isinstance(value, Tensor) and id(value) in self.names
+        # A parameter lives as long as its name here, so nothing else has its identity.
+        return id(value) in self.names
+
+    def _among(self, values: Iterable[Any]) -> bool:
+        """Whether a trained parameter is here, or in a list here."""
+        return any(
+            self._among(one) if isinstance(one, (list, tuple)) else self.watched(one)
+            for one in values
+        )
 
     def call(self, seen: Callable[[str, Any, Tensor], None]) -> tuple[str, Seen]:
         """Where rows are in the next tapped call, and what to do on its way back."""
@@ -159,7 +167,7 @@ class Tape(TorchFunctionMode):
 
 
 def _flat(values: Any) -> Iterable[Any]:
-    if isinstance(values, (list, tuple)) or type(values).__name__ == "dict_values":
+    if isinstance(values, (list, tuple)):
         for one in values:
             yield from _flat(one)
     else:
