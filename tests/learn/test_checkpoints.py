@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from dither.learn.checkpoints import (
     read,
     write,
 )
+from dither.learn.clipping import LEAST, Adapting, Adaptive
 from dither.learn.history import Epoch
 from tests.learn.data import model
 
@@ -232,3 +234,14 @@ def test_no_keys_are_kept() -> None:
         "state",
     }
     assert "noise" not in vars(checkpoints)
+
+
+def test_a_forged_radius_is_refused() -> None:
+    """Weights below the range of floats would not be rounded down."""
+    mine = nn.Linear(2, 2)
+    held = Adapting.of(Adaptive(1.0), mine, 10)
+    for radius in (1e-44, 1e30, -1.0, 0.0, math.nan, math.inf):
+        with pytest.raises(ArgumentError, match=r"^resume: "):
+            held.restore(radius)
+    held.restore(LEAST)
+    assert held.clipping.radius == LEAST

@@ -82,7 +82,7 @@ def test_columns_without_public_facts_are_refused() -> None:
         target_of([1, "1"])
 
 
-MORE = [*ODD, Decimal("1.5"), pd.NA, True, 2**63, [1], pd.Timestamp(0)]
+MORE = [*ODD, Decimal("1.5"), pd.NA, True, 2**63, [1], pd.Timestamp(0), 1j]
 
 
 @pytest.mark.parametrize("odd", MORE, ids=range(len(MORE)))
@@ -108,3 +108,13 @@ def _read(frame: pd.DataFrame) -> Tensors:
     rows = source.read(None)[0]
     assert isinstance(rows, Tensors)
     return rows
+
+
+def test_a_row_of_several_numbers_has_none() -> None:
+    """They would stand in rows of others."""
+    held = np.zeros((4, 3))
+    held[0] = 1
+    for made in (held, np.ma.MaskedArray(held), held.astype(object)):
+        read = target_of(None).read(made)
+        assert read.shape == (4, 1)
+        assert np.isnan(read).all()

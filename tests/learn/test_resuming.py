@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,12 +24,19 @@ from torch.optim.lr_scheduler import StepLR
 import dither
 from dither import ArgumentError, Budget
 from dither.errors import LedgerError
-from dither.learn import Adaptive, Linear, Validation, preview, train
+from dither.learn import Adaptive, Linear, Validation, Words, preview, train
 from dither.learn.checkpoints import read, write
+from dither.learn.holding import held_out
 from dither.learn.loop import Loop
+from dither.learn.pinning import pinned
+from dither.learn.preparing import prepared
+from dither.learn.rows import units_of
+from dither.learn.settings import Settings
 from dither.learn.validation import HeldOut
 from dither.ledger import Account, Ledger, Policy, verify
+from dither.ledger.attempts import charged
 from dither.ledger.export import export, recheck
+from dither.privacy import ApproxDP, GaussianDP, PoissonSampled, PureDP, Unit
 from tests.learn.data import EXAMPLE, Pairs, model, owned, records
 
 STEPS = 8
@@ -418,6 +426,61 @@ def test_a_forged_schedule_is_refused(account: Account) -> None:
         train(model(), records(), **run, resume="run.pt")
 
 
+def by_hand(
+    account: Account, run: dict[str, Any], guarantee: Any, noise: float
+) -> dict[str, Any]:
+    """A checkpoint of another noise, whose hash stands beside a charge made by hand."""
+    held = read("run.pt")
+    changed = {"noises": [[noise, STEPS]], "cost": f"noise = {noise!r}"}
+    texts = held.pinned | changed
+    receipt = account.charge(guarantee, run=pinned(texts))
+    began: dict[str, Any] = {"attempt": receipt.number, "done": 0, "epochs": ()}
+    paid = {"number": receipt.number, "head": receipt.head}
+    write(Path("other.pt"), replace(held, pinned=texts, **paid, **began))
+    return run | {"noise": noise, "resume": "other.pt"}
+
+
+@pytest.mark.parametrize("kind", ["pure", "gaussian", "approx", "sampled", "cut"])
+def test_a_small_charge_pays_for_no_run_of_little_noise(
+    account: Account, ran: list[float], kind: str
+) -> None:
+    run = begun(account)
+    honest = read("run.pt")
+    paid = charged(account, honest.number, honest.head)
+    assert paid is not None
+    small = {
+        "pure": PureDP(0.001),
+        "gaussian": GaussianDP(0.001),
+        "approx": ApproxDP(0.001, 1e-9),
+        "sampled": PoissonSampled(0.25, GaussianDP(1.0), STEPS),
+        "cut": paid.guarantee,
+    }
+    asked = by_hand(account, run, small[kind], 0.3)
+    before = account._ledger.head, len(ran)
+    for ask in (preview, train):
+        with pytest.raises(ArgumentError, match="costs more than was charged"):
+            ask(model(), records(), **asked)
+    assert (account._ledger.head, len(ran)) == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"accounting": "gdp"},
+        {"accounting": "renyi"},
+        {"unit": Unit("row", "replace")},
+    ],
+    ids=["gdp", "renyi", "replace"],
+)
+def test_what_was_charged_pays_in_every_accounting(
+    account: Account, more: dict[str, Any]
+) -> None:
+    other = account._ledger.account("other", epsilon=500, delta=1e-6, **more)
+    run = begun(other, validation=held())
+    found = train(model(), records(), **run, resume="run.pt")
+    assert found.history[-1].step == STEPS
+
+
 def test_what_cannot_be_kept_is_refused_before_the_charge(account: Account) -> None:
     Path("there.pt").touch()
     bad: list[tuple[str, dict[str, Any]]] = [
@@ -592,3 +655,99 @@ def test_no_part_of_the_units_is_held_out_of_a_run_that_goes_on(
                 checkpoint="run.pt",
             )
     assert account.charges == 0
+
+
+WORDS = ["pain", "fever"]
+
+
+@pytest.mark.parametrize("used", ["before", "between"])
+def test_words_that_were_used_go_on(account: Account, used: str) -> None:
+    """What an object holds beside what was declared tells no two runs apart."""
+    frame = pd.DataFrame({"note": ["pain", "fever"] * 20, "class": [0, 1] * 20})
+    first, again = Words(WORDS, 2), Words(WORDS, 2)
+    (first if used == "before" else again)(["pain"])
+    reader = nn.Sequential(nn.Embedding(4, 2), nn.Flatten(), nn.Linear(4, 2))
+    run = asked(account, units=40, batch=10, target="class", classes=[0, 1])
+    begin = {"inputs": {"note": first}, "checkpoint": "run.pt"}
+    train(reader, frame, **run, **begin, **at(4, True))
+    train(reader, frame, **run, inputs={"note": again}, resume="run.pt")
+    assert claimed(account) == list(range(1, STEPS + 1))
+
+
+class Forks:
+    """Forks once, in a callback; the copy goes on with what it was doing."""
+
+    def __init__(self, step: int) -> None:
+        self.step, self.mine, self.code = step, os.getpid(), None
+
+    def __call__(self, now: Any = None) -> None:
+        if os.getpid() != self.mine or (now is not None and now.step != self.step):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads, which nothing here uses
+            child = os.fork()
+        if child:
+            self.code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class ForkingPairs(Pairs):
+    """Forks when its rows are read."""
+
+    def __init__(self, forks: Forks) -> None:
+        super().__init__()
+        self.forks = forks
+
+    def __getitem__(self, place: int) -> Any:
+        if self.forks.code is None:
+            self.forks()
+        return super().__getitem__(place)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.parametrize(
+    "where", ["callback", "end of a block", "last step", "dataset", "no checkpoint"]
+)
+def test_a_forked_process_runs_nothing(
+    account: Account, ran: list[float], where: str
+) -> None:
+    step = {"end of a block": 4, "last step": STEPS}.get(where, 2)
+    forks, data = Forks(step), records()
+    run = asked(account, callbacks=[forks], example=None)
+    if where == "dataset":
+        data = ForkingPairs(forks)
+        run = asked(account, example=EXAMPLE)
+    if where != "no checkpoint":
+        run["checkpoint"] = "run.pt"
+    try:
+        found = train(model(), data, **run)
+    except BaseException as error:
+        if os.getpid() != forks.mine:
+            os._exit(7 if "forked off" in str(error) else 8)
+        raise
+    if os.getpid() != forks.mine:
+        os._exit(9)
+    assert forks.code == 7
+    assert len(ran) == STEPS
+    assert found.history[-1].step == STEPS
+    assert claimed(account) == ([] if where == "no checkpoint" else [*range(1, 9)])
+    assert verify(account._ledger, whole=True)
+
+
+def test_a_forked_process_measures_nothing() -> None:
+    checked = owned(validation=held())
+    made = prepared(model(), records(), Settings(**checked))
+    units = units_of(*made.source.read(None), 1)
+    one = held_out(replace(made, process=-1), units, None, None)[1]
+    assert one is not None
+    with pytest.raises(LedgerError, match="forked off"):
+        one.measure()
+
+
+def test_a_run_that_was_ended_is_not_called_finished(account: Account) -> None:
+    run = begun(account)
+    account._ledger.backup("copy.db")
+    with Ledger.restore("copy.db", "restored.db") as old:
+        run["budget"] = old.account("clinic")
+        run["budget"].thaw("the curator has looked")
+        with pytest.raises(ArgumentError, match="copy of its book, has ended"):
+            train(model(), records(), **run, resume="run.pt")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from dither.learn import ModelRelease, Validation, preview, train
 from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out, split
 from dither.learn.preparing import Ready, differentiating, prepared
-from dither.learn.rows import Units, units_of
+from dither.learn.rows import Batch, Units, units_of
 from dither.learn.settings import Settings
 from dither.learn.state import Held
-from dither.learn.validation import STEPS, HeldOut, _ratios
+from dither.learn.validation import LEAST, MOST, STEPS, HeldOut, _ratios, _summed
 from dither.ledger.export import export
 from dither.ledger.recheck import recheck
 from dither.privacy import Composed, GaussianDP
@@ -244,6 +245,30 @@ def test_one_unit_moves_the_sums_by_one(
     assert together.tolist() == sums.tolist()
 
 
+ODD = [math.nan, math.inf, -math.inf, -1.0, 1e300, -1e300, 0.3, 1.0, 1 + 1e-9]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_whatever_a_unit_counts_for_its_norm_is_one(rows: int) -> None:
+    for values in product(ODD, repeat=rows):
+        made = torch.tensor(values, dtype=torch.float64)
+        there = torch.ones(rows, dtype=torch.bool)
+        batch = Batch(torch.zeros(rows, 1), torch.zeros(rows), there)
+        one, other = _summed(made, batch, rows).tolist()
+        assert 0 <= one <= STEPS
+        assert one + other == STEPS
+
+
+@pytest.mark.parametrize("noise", [LEAST, MOST])
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+def test_the_widest_and_the_least_noise_can_be_drawn(
+    noise: float, relation: str
+) -> None:
+    mechanism = Validation(HELD, noise).mechanism(Unit("row", relation))
+    mechanism.release(np.zeros(2, np.int64))
+    assert mechanism.error(0.975, integer=True) >= 0
+
+
 def test_noise_has_its_deviation() -> None:
     held = measuring(None, 1)
     sums = exact(held)
@@ -387,6 +412,12 @@ REFUSED: list[tuple[str, Any, Any, dict[str, Any]]] = [
     ("every", model(), lambda: Validation(HELD, noise=1.0, every=0), {}),
     ("part", model(), lambda: Validation(1.0, noise=1.0), {}),
     ("part", model(), lambda: Validation(0, noise=1.0), {}),
+    ("part", model(), lambda: Validation(float("nan"), noise=1.0), {}),
+    ("part", model(), lambda: Validation(float("inf"), noise=1.0), {}),
+    ("noise: must", model(), lambda: Validation(HELD, noise=1e11), {}),
+    ("noise: must", model(), lambda: Validation(HELD, noise=5e-324), {}),
+    ("bound: must", model(), lambda: Validation(HELD, noise=1.0, bound=1e-46), {}),
+    ("bound: must", model(), lambda: Validation(HELD, noise=1.0, bound=1e39), {}),
     ("rows of", model(), lambda: Validation((HELD[0][:, :3], HELD[1]), 1.0), {}),
     ("owned", model(), lambda: Validation(HELD, noise=1.0, owner=[1] * 5), {}),
     ("data", model(), lambda: Validation("file", noise=1.0), {}),

@@ -36,12 +36,13 @@ WORDS = Words(["pain", "Fever", "don't"], 4)
         ("7", [0] * 4),
         (1.5, [0] * 4),
         (" 1.50 ", [0] * 4),
-        (True, [1, 0, 0, 0]),
-        ("True", [1, 0, 0, 0]),
+        (True, [0] * 4),
+        (np.True_, [0] * 4),
+        (" TRUE ", [0] * 4),
         (object(), [0] * 4),
         (["pain"], [0] * 4),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_words_are_numbers(text: Any, numbers: list[int]) -> None:
     assert WORDS.read([text, "pain"]).tolist() == [numbers, [2, 0, 0, 0]]
@@ -121,6 +122,9 @@ ODD_READERS = {
     "keys": ([1.5, 0.25, 1.5], ["1.50", "0.25", "?"], [1.5, 0.25]),
     "truths as keys": ([True, False, True], ["True", "false", "?"], [True, False]),
     "words": ([1.5, 7, 1], ["1.5", "7", "pain"], WORDS),
+    "truths as words": ([True, False, 1], np.array([True, False, 2.0]), WORDS),
+    "complex": ([1, 0.5, 1], np.array([1, 0.5, 1j]), None),
+    "complex keys": ([1, 0.5, 1], np.array([1, 0.5, 1j]), [1, 0.5]),
 }
 
 

@@ -115,7 +115,11 @@ class Adapting:
     def restore(self, radius: float) -> None:
         """Go on with the radius of an earlier step."""
         if self.rule is not None:
-            self.clipping = Flat(positive("radius", radius, WAY_OUT))
+            if not LEAST <= radius <= MOST:
+                raise ArgumentError(
+                    "resume", "holds no usual radius; get a good copy of the checkpoint"
+                )
+            self.clipping = Flat(radius)
 
     def step(self) -> None:
         """Move the radius, by a noisy count."""

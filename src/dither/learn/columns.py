@@ -264,6 +264,7 @@ def _label(value: Any) -> str | None:
     it. One odd value of a column may have made texts of all the others.
     """
     try:
+        value = _real_part(value)
         found = identity(value)
         if found is None and (value is None or isinstance(value, float)):
             return _fraction(value)
@@ -305,8 +306,10 @@ def _floats(column: Any) -> Reals:
         plain = np.asarray(
             getattr(column, "data", column) if _masks(column) else column
         )
-        values = plain.astype(np.float64).reshape(-1)
-        mask = np.ma.getmaskarray(column).reshape(-1) if _masks(column) else False
+        if plain.ndim != 1:  # a row of several numbers has none
+            return np.full(len(plain) if plain.ndim else 0, np.nan)
+        values = plain.astype(np.float64)
+        mask = np.ma.getmaskarray(column) if _masks(column) else False
         return np.where(mask, np.nan, values)
     return np.array([_number(one) for one in items_of(column)], np.float64)
 
@@ -327,6 +330,15 @@ def _number(item: Any) -> float:
         if isinstance(item, str):
             text = item.strip().lower() if len(item) <= LONGEST else "too long"
             return float(TRUTHS.get(text, text))
-        return float(real(item))
+        return float(real(_real_part(item)))
     except Exception:
         return np.nan
+
+
+def _real_part(item: Any) -> Any:
+    """A complex number without an imaginary part as the number that it is: one odd
+    number makes complex ones of a whole column.
+    """
+    if isinstance(item, complex | np.complexfloating) and not item.imag:
+        return float(item.real)
+    return item

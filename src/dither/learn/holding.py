@@ -42,6 +42,7 @@ def held_out(
         plan.run.unit,
         ready.micro,
         ready.device,
+        ready.process,
     )
     return units, held
 

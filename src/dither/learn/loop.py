@@ -17,6 +17,7 @@ from dither.learn.sampler import Poisson
 from dither.learn.silence import silently
 from dither.learn.state import Held
 from dither.learn.validation import HeldOut
+from dither.ledger.attempts import check_process
 from dither.progress import Tell
 
 __all__ = ["Loop", "Step"]
@@ -92,6 +93,7 @@ class Loop:
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
+        check_process(ready.process)
         parameters = trained(ready.model)
         # In float32, whatever the parameter's type; the denominator is public.
         for name, noisy in ready.noise.added(sums, deviation, ready.plan.batch):

@@ -16,7 +16,7 @@ from dither.learn.schedules import Schedule, factors_of
 from dither.learn.source import Source
 from dither.learn.validation import Validation
 from dither.ledger import Account as LedgerAccount
-from dither.ledger.declaring import cheapest, noise_for_share, share_taken
+from dither.ledger.declaring import cheapest, noise_for_share, pays_for, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
 from dither.privacy import ROW, GaussianDP, Guarantee, Relation, Unit
@@ -24,7 +24,7 @@ from dither.privacy.numbers import positive, small_probability, usual_delta, who
 from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
 
-__all__ = ["Paid", "Plan", "plan_of", "way_of"]
+__all__ = ["Paid", "Plan", "check_paid", "plan_of", "way_of"]
 
 MANY_UNITS = 10**12
 MANY_STEPS = 10**7
@@ -132,6 +132,18 @@ def plan_of(
     charged = promised if terms is None else cheapest(promised, terms)
     rest = (run, noises, at, promised, charged, validation)
     return Plan(question, there, size, count, most, *rest)
+
+
+def check_paid(plan: Plan) -> None:
+    """That the charge of an earlier run is what its steps cost: the book notes a hash of
+    them, and whoever charges by hand can write any hash beside any charge.
+    """
+    if not pays_for(plan.charged, plan.question.owed(plan.run.guarantee)):
+        raise ArgumentError(
+            "resume",
+            "is of a run that costs more than was charged for it; leave resume out for a "
+            "new run and a new charge",
+        )
 
 
 def _beside(

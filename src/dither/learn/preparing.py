@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_odd_batches, refuse_mixing
 from dither.learn.optimizers import go_on, optimizers
 from dither.learn.pinning import Texts, check_same, texts_of
-from dither.learn.planning import Plan, plan_of
+from dither.learn.planning import Plan, check_paid, plan_of
 from dither.learn.precision import full_precision
 from dither.learn.probe import (
     Probed,
@@ -85,6 +85,8 @@ class Ready:
     texts: Texts | None = None
     """What is pinned down where checkpoints are written, and how often they are."""
     resumed: Resumed | None = None
+    process: int = field(default_factory=os.getpid)
+    """A copy of this process, forked off by a callback or a dataset, runs nothing."""
 
 
 def prepared(model: Any, data: Any, settings: Settings) -> Ready:
@@ -109,6 +111,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         texts = texts_of(own, source, held, settings, plan, radius)
     if found is not None and texts is not None:
         check_same(found.saved.pinned, texts)
+        check_paid(plan)
         go_on(found.saved, found.run.claimed, own, settings, optimizer, scheduler)
         radius.restore(found.saved.radius)
     radius.check(max(plan.noises))

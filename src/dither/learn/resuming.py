@@ -18,7 +18,7 @@ from dither.learn.planning import Paid as PaidRun
 from dither.learn.settings import Settings
 from dither.learn.source import Source
 from dither.ledger import Account, Attempt, Receipt
-from dither.ledger.attempts import charged, is_stored, standing_of
+from dither.ledger.attempts import charged, check_process, is_stored, standing_of
 from dither.ledger.facts import RunFacts
 from dither.progress import working
 from dither.question import Paid, payer
@@ -103,9 +103,12 @@ def _check(found: Resumed, by: str | None) -> None:
         raise ArgumentError("by", "is not who began the run; pass the same name")
     key = key_of(found.receipt, run.attempt)
     if not found.left and is_stored(found.account, key):
+        why = "is finished"
+        if run.ended:
+            why = "a renewal of the account, or a copy of its book, has ended"
         raise ArgumentError(
             "resume",
-            "is of a run that is finished: no step is left, and its weights came out; "
+            f"is of a run that {why}: no step is left, and its weights came out; "
             "leave resume out for a new run and a new charge",
         )
 
@@ -152,6 +155,7 @@ def keep(
     ready: Ready, attempt: Attempt, epochs: list[Epoch], done: int, lost: int
 ) -> None:
     """Write a checkpoint of where a run stands."""
+    check_process(ready.process)
     weights = trained(ready.model)
     receipt = attempt.receipt
     held: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -12,7 +13,14 @@ import torch
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.ids import StoredIds
-from dither.learn.columns import Columns, declared, declared_target, stated, target_of
+from dither.learn.columns import (
+    Column,
+    Columns,
+    declared,
+    declared_target,
+    stated,
+    target_of,
+)
 from dither.learn.reading import Reading
 from dither.learn.schema import Field, Schema
 from dither.learn.source import EACH_ROW, Read, Source, column_in, ids_of
@@ -61,9 +69,14 @@ def _notes(names: Sequence[str], how: Sequence[Any]) -> tuple[str, ...]:
 
 def _in_full(names: Sequence[str], columns: Columns) -> tuple[str, ...]:
     """Every column, and how it is read, to tell two runs apart."""
-    how = (*columns.inputs, columns.target)
-    pairs = zip(names, how, strict=True)
-    return tuple(f"{name}: {type(one).__name__} {vars(one)}" for name, one in pairs)
+    how = map(_stated, (*columns.inputs, columns.target))
+    return tuple(f"{name}: {one}" for name, one in zip(names, how, strict=True))
+
+
+def _stated(one: Column) -> str:
+    """What was declared, and nothing that an object came to hold by being used."""
+    held = {each.name: getattr(one, each.name) for each in fields(one)}
+    return f"{type(one).__name__} {held}"
 
 
 def _read_as(how: str, names: list[str]) -> str:

@@ -34,6 +34,7 @@ from dither.learn.settings import Settings, Training
 from dither.learn.silence import silently
 from dither.learn.tables import unread
 from dither.ledger import Account, Attempt
+from dither.ledger.attempts import check_process
 from dither.question import Paid
 from dither.release import Source
 
@@ -160,6 +161,7 @@ def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
 def _released(
     ready: Ready, source: Source, attempt: Attempt | None, epochs: tuple[Epoch, ...]
 ) -> ModelRelease:
+    check_process(ready.process)
     value = _trained(ready)
     digest = digest_of(value)
     account, receipt = ready.plan.question.account, source.receipt

@@ -5,7 +5,8 @@ run costs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,7 @@ from dither.learn.probe import Probed
 from dither.learn.rows import Batch, Units
 from dither.learn.silence import silently
 from dither.learn.state import Held
+from dither.ledger.attempts import check_process
 from dither.mechanisms import Gaussian
 from dither.privacy import GaussianDP, Relation, Unit
 from dither.privacy.numbers import float_up, positive, whole, written
@@ -30,6 +32,17 @@ __all__ = ["HeldOut", "Validation"]
 
 STEPS = 1 << 20
 """What a unit counts for is rounded to so many parts of 1, so that sums are exact."""
+LEAST, MOST = 1e-6, 1e9
+"""Noise and bounds whose sums and quotients are usual numbers, in 64 bits too."""
+
+
+def _usual(argument: str, value: Any, way_out: str) -> float:
+    found = positive(argument, value, way_out)
+    if not LEAST <= found <= MOST:
+        raise ArgumentError(
+            argument, f"must be between {LEAST:.0e} and {MOST:.0e}; {way_out}"
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +74,14 @@ class Validation:
 
     def __post_init__(self) -> None:
         way_out = "pass the deviation of the noise in units, such as 20"
-        object.__setattr__(self, "noise", positive("noise", self.noise, way_out))
+        object.__setattr__(self, "noise", _usual("noise", self.noise, way_out))
         if self.bound is not None:
             way_out = "pass the largest loss that counts, such as 5.0"
-            object.__setattr__(self, "bound", positive("bound", self.bound, way_out))
+            object.__setattr__(self, "bound", _usual("bound", self.bound, way_out))
         way_out = "pass after how many epochs to measure, such as 1"
         object.__setattr__(self, "every", whole("every", self.every, way_out))
-        if self.part is not None and not 0 < self.part < 1:
+        finite = not isinstance(self.data, float) or math.isfinite(self.data)
+        if not finite or (self.part is not None and not 0 < self.part < 1):
             raise ArgumentError(
                 "validation", "holds out a part of the units; pass one such as 0.2"
             )
@@ -130,6 +144,7 @@ class HeldOut:
     unit: Unit
     micro: int
     device: torch.device
+    process: int = field(default_factory=os.getpid)
 
     def measure(self) -> Figure:
         """How well the model does in its final form, with noise."""
@@ -148,6 +163,7 @@ class HeldOut:
         return self._figure(sums)
 
     def _figure(self, sums: Any) -> Figure:
+        check_process(self.process)
         mechanism = self.validation.mechanism(self.unit)
         noisy = mechanism.release(sums)
         # Both hold together with 95 %.
@@ -203,7 +219,7 @@ class HeldOut:
         finally:
             held.restore()
         if self.validation.bound is not None:
-            losses = row_losses(self.loss, outputs, batch.targets)
+            losses = row_losses(self.loss, outputs, batch.targets).double()
             top = self.validation.bound
             return torch.nan_to_num(losses, top, top, 0.0).clamp(0, top) / top
         right: Tensor = (outputs.argmax(1) == batch.targets).float()
@@ -212,10 +228,12 @@ class HeldOut:
 
 def _summed(values: Tensor, batch: Batch, rows: int) -> Any:
     """The sums over units of (v, 1 − v), in whole steps; v is the mean of a unit's rows
-    that are there, and a unit without any adds nothing.
+    that are there, and a unit without any adds nothing. Whatever the numbers are, each
+    counts for something from 0 to 1.
     """
     there = batch.there.cpu().view(-1, rows)
-    each = values.double().cpu().view(-1, rows).masked_fill(~there, 0.0).sum(1)
+    usual = torch.nan_to_num(values.double().cpu(), 1.0, 1.0, 0.0).clamp(0, 1)
+    each = usual.view(-1, rows).masked_fill(~there, 0.0).sum(1)
     count = there.sum(1)
     mean = (each / count.clamp_min(1)).clamp(0, 1)
     steps = torch.round(mean * STEPS).long()[count > 0]

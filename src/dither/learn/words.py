@@ -23,6 +23,7 @@ PADDING, UNKNOWN = 0, 1
 KNOWN = 2
 """The number of the first word."""
 MANY, LONGEST = 1 << 24, 1 << 16
+TRUTHS = ("true", "false")
 AROUND = punctuation + "“”‘’«»…–—"
 
 
@@ -33,8 +34,8 @@ class Words:
 
     The first word of the vocabulary is number 2. A word that is not in it is 1, and 0
     fills up short texts, so `nn.Embedding(len(words), 32, padding_idx=0)` fits. A value
-    that is no text, or a number by itself, has no words. Calling it gives the tensor of
-    some public texts.
+    that is no text, or a number or a truth by itself, has no words. Calling it gives the
+    tensor of some public texts.
     """
 
     vocabulary: tuple[str, ...]
@@ -99,16 +100,17 @@ class Words:
 
 
 def _text(item: Any) -> str:
-    """The text of a value. A number by itself is none, in whatever type: one odd value
-    of a column may have made texts of all numbers, or the other way round.
+    """The text of a value. A number or a truth by itself is none, in whatever type: one
+    odd value of a column may have made texts of all numbers and numbers of all truths,
+    or the other way round.
     """
-    if isinstance(item, bool | np.bool_):
-        return str(bool(item))
     if isinstance(item, bytes):
         item = bytes.decode(item, "utf-8", "replace")
     if not isinstance(item, str):
         return ""
     text = str.__str__(item)
+    if text.strip().lower() in TRUTHS:
+        return ""
     try:
         float(text)
     except ValueError:

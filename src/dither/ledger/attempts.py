@@ -7,9 +7,10 @@ failure if it had not ended (rule R5), and can claim nothing more.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import LedgerError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dither.ledger.facts import Facts
     from dither.ledger.store import Run
 
-__all__ = ["Attempt", "Pinned", "charged", "is_stored", "standing_of"]
+__all__ = ["Attempt", "Pinned", "charged", "check_process", "is_stored", "standing_of"]
 
 FAILED = "the run was gone on with before this attempt had ended"
 
@@ -51,6 +52,7 @@ class Attempt:
     account: Account
     receipt: Receipt
     number: int
+    process: int = field(default_factory=os.getpid, repr=False, compare=False)
 
     @classmethod
     def first(cls, account: Account, receipt: Receipt) -> Attempt:
@@ -97,6 +99,7 @@ class Attempt:
         """Take steps, numbered from 1: the next ones, and never again. Durable when this
         returns, so read only then.
         """
+        check_process(self.process)
         account, number = self.account, self.receipt.number
         body = {
             "charge": number,
@@ -121,6 +124,7 @@ class Attempt:
 
     def store(self, key: str, release: str) -> None:
         """Keep what came out, and settle this attempt, in one step."""
+        check_process(self.process)
         check_text("key", key, needed=True)
         account = self.account
         with account._ledger.changing() as run:
@@ -144,6 +148,17 @@ class Attempt:
         if waits(run, self.number):
             body = {"charge": self.number, **more}
             self.account._ledger.write(run, kind, self.account.name, body)
+
+
+def check_process(began: int) -> None:
+    """Refuse to go on in a process that was forked off the one which began a run: both
+    would answer the same steps, each with noise of its own.
+    """
+    if os.getpid() != began:
+        raise LedgerError(
+            "a run goes on in the process that began it, and this one was forked off; "
+            "end it, and fork nowhere within train"
+        )
 
 
 def charged(account: Account, number: int, head: str) -> Receipt | None:

@@ -11,13 +11,15 @@ from functools import lru_cache
 from dither.errors import ArgumentError
 from dither.ledger.state import Price
 from dither.ledger.terms import ATTO, NANO, Accounting, Terms
-from dither.privacy import ApproxDP, Guarantee, Run, calibrate
+from dither.privacy import ApproxDP, Declared, Guarantee, Run, calibrate
 from dither.privacy.training import LEAST_NOISE, MOST_NOISE, smallest
 
-__all__ = ["cheapest", "noise_for_share", "share_taken"]
+__all__ = ["cheapest", "noise_for_share", "pays_for", "share_taken"]
 
 HALVES = 12
 """δ′ of the plain way is tried at the whole of what may be used, its half, and so on."""
+ROUNDING = 1e-9
+"""How far two machines may be apart in an ε."""
 
 
 def share_taken(price: Price, terms: Terms) -> Fraction:
@@ -52,6 +54,18 @@ def cheapest(run: Guarantee, terms: Terms, *, coarse: bool = False) -> Guarantee
     priced = [(_share(one, terms), place) for place, one in enumerate(options)]
     part, place = min(priced, default=(math.inf, 0))
     return options[place] if part < _share(run, terms) else run
+
+
+def pays_for(charged: Guarantee, run: Guarantee) -> bool:
+    """Whether a charge is one of the ways in which `cheapest` charges a run: as itself,
+    cut off, or by its plain (ε, δ′). Which one was the cheapest is not asked again, and ε
+    may differ by rounding: another machine adds losses up in another order.
+    """
+    if isinstance(charged, Declared):
+        return charged.of == run
+    if isinstance(charged, ApproxDP) and charged.unit == run.unit:
+        return run.epsilon_at(charged.delta) <= charged.epsilon * (1 + ROUNDING)
+    return charged == run
 
 
 def _share(guarantee: Guarantee, terms: Terms) -> float:

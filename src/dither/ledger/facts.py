@@ -89,11 +89,14 @@ class RunFacts:
     plan: str
     claimed: int
     attempt: int
+    ended: bool = False
+    """Whether it was closed before its last step."""
 
     @property
     def closed(self) -> RunFacts:
         """The same with nothing left to take."""
-        return replace(self, claimed=self.steps)
+        ended = self.ended or self.claimed < self.steps
+        return replace(self, claimed=self.steps, ended=ended)
 
 
 @dataclass
