@@ -24,7 +24,7 @@ PARTS = (
     ("growth", "spark"),
     ("science_synth", "peers"),
     ("conformance", "neighbours"),
-    ("learn", "accuracy"),
+    ("learn_accuracy", "choose"),
     ("learn", "cuda"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""

@@ -1,17 +1,13 @@
 """Training: a private step beside a plain one and every mode of Opacus, in CPU time and
-memory; accuracy on digits.
+memory.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from functools import partial
-from statistics import mean, stdev
 from typing import Any
 
 import torch
-from torch.optim.lr_scheduler import LambdaLR
 
 from bench.harness import (
     Goal,
@@ -24,10 +20,8 @@ from bench.harness import (
     versions,
 )
 from bench.peers import InstallError, Worker
-from bench.scripts.learn_digits import DELTA, EPSILONS, SPLITS, on_edges, split
-from bench.scripts.learn_models import loss, made, plain_gradients, plain_step
+from bench.scripts.learn_models import made, plain_gradients, plain_step
 from bench.scripts.learn_private import gradients, noise_for, private_step
-from dither.learn import Automatic, train
 
 MINE, PLAIN = "dither", "plain SGD"
 MODES = ("hooks", "functorch", "ew", "ghost")
@@ -49,33 +43,9 @@ NOTES = (
     "Gradient work is the sum of clipped gradients, beside plain gradients of the same "
     "batch. A whole step has noise and the optimizer's update too. Opacus draws its "
     "noise by PyTorch's generator, which is not made for secrets.",
-)
-STEPS = 60
-OWN = ("Opacus, linear", "Opacus, 64 hidden units")
-OTHERS: dict[str, dict[str, Any]] = {
-    OWN[0]: {"model": "linear", "epochs": 20, "batch": 256, "lr": 2.0},
-    OWN[1]: {"model": "hidden", "epochs": 30, "batch": 256, "lr": 2.0},
-    "Opacus, with dither's model and steps": {
-        "model": "edges",
-        "epochs": STEPS,
-        "batch": 1 << 20,
-        "lr": None,
-        "momentum": 0.9,
-        "falling": True,
-    },
-}
-"""No `lr` means ε, as for dither."""
-DIGITS = (
-    "20 stratified splits, features over 16, δ = 1e-4, the same splits for all.",
-    "dither: a linear model on pixels and fixed edge strengths, 60 steps over all "
-    "rows, automatic clipping, momentum 0.9, a rate of ε that falls to 0. Tried on a "
-    "few of these splits before: pixels alone, random cosines, normed rows; rates from "
-    "1 to 16; 60, 100 and 300 steps; clipping at 0.1 to 1. So our settings were "
-    "chosen by test accuracy on some of these splits, which favours us: the gain in "
-    "standard errors is too good, and the third row of Opacus, with our model and "
-    "steps, is the fair one.",
-    "Opacus has the settings of its best figures known beforehand (rate 2, batches of "
-    "256); its third row says what the model and the steps alone gain.",
+    "Plain steps share a process with private ones, and with it what training says to "
+    "the allocator of memory, which spares them a few per cent of their time. Opacus "
+    "has a process of its own.",
 )
 
 
@@ -188,64 +158,3 @@ def cuda() -> Report:
     from bench.scripts.learn_cuda import report
 
     return report()
-
-
-def accuracy() -> Report:
-    """Digits at equal ε and δ, on the same splits."""
-    notes = list(DIGITS)
-    seen: dict[tuple[str, float], list[float]] = {}
-    try:
-        peer: Worker | None = Worker("opacus", "learn_digits_opacus")
-    except (InstallError, RuntimeError) as error:
-        peer = None
-        notes.append(f"Opacus was not measured: {error}")
-    for number in range(SPLITS):
-        for epsilon in EPSILONS:
-            seen.setdefault((MINE, epsilon), []).append(_digits(number, epsilon))
-            for name, how in OTHERS.items() if peer is not None else ():
-                lr = how["lr"] or epsilon
-                asked = peer.ask(number=number, epsilon=epsilon, **how | {"lr": lr})  # type: ignore[union-attr]
-                seen.setdefault((name, epsilon), []).append(asked)
-    if peer is not None:
-        peer.__exit__(None, None, None)
-    rows = [
-        Row(f"digits, ε = {epsilon:g}", name, "accuracy", round(mean(values), 4))
-        for (name, epsilon), values in seen.items()
-    ]
-    found = versions("dither", "torch", "scikit-learn") | {"opacus": "1.6.0"}
-    return Report(tuple(rows), tuple(_gains(seen)), tuple(notes), found)
-
-
-def _digits(number: int, epsilon: float) -> float:
-    inputs, targets, tested, wanted = split(number)
-    units = len(inputs)
-    trained = train(
-        on_edges(),
-        (inputs, targets),
-        loss=loss,
-        epochs=STEPS,
-        batch=units,
-        units=units,
-        owner="row",
-        clip=Automatic(),
-        optimizer=partial(torch.optim.SGD, lr=epsilon, momentum=0.9),
-        scheduler=lambda one: LambdaLR(one, lambda step: 1 - step / STEPS),
-        epsilon=epsilon,
-        delta=DELTA,
-    )
-    with torch.no_grad():
-        return float((trained.value(tested).argmax(1) == wanted).float().mean())
-
-
-def _gains(seen: dict[tuple[str, float], list[float]]) -> Iterator[Goal]:
-    """Mean gains over standard errors, beside the better of Opacus's own settings."""
-    for epsilon in EPSILONS:
-        own = [seen[name, epsilon] for name in OWN if (name, epsilon) in seen]
-        goal = f"digits, ε = {epsilon:g}: gain over Opacus, in standard errors"
-        if not own:
-            yield at_least(goal, 2.0, None)
-            continue
-        best = max(own, key=mean)
-        apart = [a - b for a, b in zip(seen[MINE, epsilon], best, strict=True)]
-        error = stdev(apart) / math.sqrt(len(apart))
-        yield at_least(goal, 2.0, round(mean(apart) / error, 2))

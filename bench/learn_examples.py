@@ -29,8 +29,10 @@ from dither.learn import train
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SPENDING = re.compile(r"learn\.(train|preview)|\btrained\.|\.sql\(")
-"""Blocks of a page that train, ask or look at it; others declare what is used here."""
+SPENDING = re.compile(r"learn\.(train|preview)|^\S.*\btrained\.|\.sql\(", re.MULTILINE)
+"""Blocks of a page that train, ask or look at it; others declare what is used here.
+Functions may name the release, which is there when they are called.
+"""
 RUNS = 20
 EPSILONS = (1.0, 3.0, 8.0)
 USUAL = 3.0
@@ -87,12 +89,13 @@ def accuracies(name: str, number: int) -> Iterator[tuple[str, float]]:
         settings = names["run"] | other
         data = names["opened"](private)
         trained = train(start, data, **settings, epsilon=epsilon)
+        names["trained"] = trained  # it reads the page's frames
         return float(names["accuracy"](trained.value, public))
 
+    found = [(private_of(epsilon), right(epsilon=epsilon)) for epsilon in EPSILONS]
     yield COMMONEST, _commonest(public, names["run"]["target"])
     yield ORDINARY, names["accuracy"](names["ordinary"](private), public)
-    for epsilon in EPSILONS:
-        yield private_of(epsilon), right(epsilon=epsilon)
+    yield from found
     for system, (make, other) in OTHERS.get(name, {}).items():
         yield system, right(None if make is None else make(), **other)
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
 __all__ = [
     "DELTA",
     "EPSILONS",
-    "SPLITS",
+    "MODELS",
+    "WAYS",
     "Edges",
-    "hidden",
-    "linear",
-    "on_edges",
+    "Setting",
     "split",
 ]
 
-SPLITS = 20
 DELTA = 1e-4
 EPSILONS = (1.0, 3.0, 8.0)
 ANGLES = 8
@@ -55,6 +55,49 @@ def _zero(layer: nn.Linear) -> nn.Linear:
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
     return layer
+
+
+MODELS = {"linear": linear, "hidden": hidden, "edges": on_edges}
+WAYS = {"batches of 240": 6, "all rows": 1}
+"""Into how many parts, on average, an epoch cuts the rows."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A way to train a model. `clip` is None for automatic clipping, to length 1;
+    `rate` is the learning rate times that length.
+    """
+
+    model: str
+    way: str
+    clip: float | None
+    rate: float
+
+    def __str__(self) -> str:
+        clip = "automatic" if self.clip is None else f"at {self.clip:g}"
+        return f"{self.model}, {self.way}, clipping {clip}, rate × clip {self.rate:g}"
+
+    @property
+    def parts(self) -> int:
+        return WAYS[self.way]
+
+    @property
+    def falling(self) -> bool:
+        return self.parts == 1
+
+    @property
+    def momentum(self) -> float:
+        return 0.9 if self.falling else 0.0
+
+    @property
+    def epochs(self) -> int:
+        if self.falling:
+            return 60
+        return 30 if self.model == "hidden" else 20
+
+    @property
+    def lr(self) -> float:
+        return self.rate / (self.clip or 1.0)
 
 
 def split(number: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -13,6 +13,7 @@ from dither.learn.gaussian import gaussians
 from dither.learn.gradients.clipping import Flat
 from dither.learn.gradients.layouts import layouts_of
 from dither.learn.gradients.oracle import Ghost, trained
+from dither.learn.heap import keep_memory
 
 __all__ = ["gradients", "noise_for", "private_step"]
 
@@ -20,7 +21,8 @@ __all__ = ["gradients", "noise_for", "private_step"]
 def gradients(
     model: nn.Module, inputs: Tensor, targets: Tensor
 ) -> Callable[[], dict[str, Tensor]]:
-    """Sums of clipped gradients of a batch."""
+    """Sums of clipped gradients of a batch, with memory as training has it."""
+    keep_memory()
     found = layouts_of(model, loss, inputs[:3], targets[:3])
     oracle, there = Ghost(model, loss, found), torch.ones(len(inputs))
     return lambda: oracle.sums(inputs, targets, there, Flat(1.0))

@@ -65,3 +65,15 @@ def test_the_tail_reaches_beyond_what_32_bits_would() -> None:
     assert float(radius[4]) >= 0
     wanted = math.sqrt(-2 * math.log((2**62 + 0.5) * 2.0**-63))
     assert float(radius[3]) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64])
+def test_noise_is_float32_whatever_the_default_is(kind: torch.dtype) -> None:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(kind)
+    try:
+        drawn = gaussians(1000)
+    finally:
+        torch.set_default_dtype(before)
+    assert drawn.dtype == torch.float32
+    assert len(set(drawn.tolist())) > 990

@@ -112,3 +112,25 @@ def test_words_beyond_the_vocabulary_are_data() -> None:
     reader = nn.Sequential(nn.Embedding(20, 6), nn.Flatten(), nn.Linear(30, 3))
     found = train(reader, (words, records()[1]), **owned())
     assert len(found.history) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "target"),
+    [
+        (np.zeros((UNITS, 2)), np.zeros(UNITS)),
+        (np.zeros(UNITS), np.zeros((UNITS, 2))),
+        (torch.zeros(UNITS, 2), np.zeros(UNITS)),
+    ],
+    ids=["input", "target", "tensor"],
+)
+def test_columns_of_several_values_are_refused(column: Any, target: Any) -> None:
+    """Numbers of one row would stand in rows of others."""
+    frame = {"a": column, "y": target}
+    with pytest.raises(ArgumentError, match="one value for each row"):
+        preview(nn.Linear(1, 1), frame, **owned(inputs=["a"], target="y"))
+
+
+def test_columns_that_are_there_twice_are_refused() -> None:
+    frame = pd.DataFrame(np.zeros((UNITS, 3)), columns=["a", "a", "y"])
+    with pytest.raises(ArgumentError, match="there once"):
+        preview(nn.Linear(1, 1), frame, **owned(inputs=["a"], target="y"))

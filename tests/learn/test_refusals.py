@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 
@@ -30,6 +32,26 @@ class Unclipped(Flat):
 
 
 CLIPPED = Unclipped(1e-6)
+
+
+def hooked(name: str) -> nn.Module:
+    made = nn.Sequential(nn.Linear(4, 3))
+    getattr(made[0], name)(lambda *_: None)
+    return made
+
+
+def hooked_parameter() -> nn.Module:
+    made = nn.Linear(4, 3)
+    made.weight.register_hook(lambda gradient: gradient * 0)
+    return made
+
+
+def weight_norm(layer: nn.Module) -> nn.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the old form is the one that is refused
+        found: nn.Module = nn.utils.weight_norm(layer)
+        return found
+
 
 REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     (
@@ -62,6 +84,13 @@ REFUSED: list[tuple[str, Any, dict[str, Any]]] = [
     ("clip", model(), {"clip": PerLayer({"a": 1.0})}),
     ("resume", model(), {"resume": "somewhere"}),
     ("clip", model(), {"clip": CLIPPED}),
+    ("between", model(), {"clip": 1e-30}),
+    ("between", model(), {"clip": Flat(1e20)}),
+    ("hooks", hooked("register_forward_hook"), {}),
+    ("hooks", hooked("register_forward_pre_hook"), {}),
+    ("hooks", hooked("register_full_backward_hook"), {}),
+    ("parametrizations", weight_norm(nn.Linear(4, 3)), {}),
+    ("'weight' has hooks", hooked_parameter(), {}),
     ("loss", model(), {"loss": None}),
     (
         "reduction",
@@ -186,3 +215,22 @@ def test_loaders_are_refused() -> None:
 def test_an_account_without_delta_is_refused() -> None:
     with pytest.raises(ArgumentError, match="δ"):
         train(model(), records(), **owned(budget=Budget(3.0)))
+
+
+def test_hooks_for_all_modules_are_refused() -> None:
+    hook = register_module_forward_hook(lambda *_: None)
+    try:
+        with pytest.raises(ArgumentError, match="all modules"):
+            preview(model(), records(), **owned())
+    finally:
+        hook.remove()
+
+
+@pytest.mark.parametrize("name", ["meta", "cpu"])
+def test_a_default_device_changes_nothing(name: str) -> None:
+    made = model()
+    torch.set_default_device(name)
+    try:
+        train(made, records(), **owned(epochs=1))
+    finally:
+        torch.set_default_device("cpu")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -16,6 +18,17 @@ from dither.learn.state import Held
 from tests.learn.data import model, owned, records
 
 
+class Slotted:
+    __slots__ = ("last",)
+
+
+class Helper:
+    """A plain object of a model."""
+
+    def __init__(self) -> None:
+        self.slotted, self.array = Slotted(), np.zeros(4)
+
+
 class Keeping(nn.Module):
     """A module that keeps something of the rows it sees, in some way."""
 
@@ -23,6 +36,7 @@ class Keeping(nn.Module):
         super().__init__()
         self.line, self.way, self.log = nn.Linear(4, 3), way, [[torch.zeros(1)]]
         self.register_buffer("top", torch.zeros(4))
+        self.helper, self.queue = Helper(), deque([1])
         self.frozen = nn.Parameter(torch.zeros(4), requires_grad=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -48,6 +62,16 @@ class Keeping(nn.Module):
     def _parameter(self, inputs: Tensor) -> None:
         self.frozen.data.add_(inputs.sum(0))
 
+    def _object(self, inputs: Tensor) -> None:
+        self.helper.last = inputs
+
+    def _slots(self, inputs: Tensor) -> None:
+        self.helper.slotted.last = inputs
+
+    def _in_large_batches(self, inputs: Tensor) -> None:
+        if len(inputs) > 3:
+            self.helper.last = inputs
+
     def _very_large(self, inputs: Tensor) -> None:
         # Beyond all rows that a model is tried with.
         if bool(((inputs > 1e8) & inputs.isfinite()).any()):
@@ -55,10 +79,17 @@ class Keeping(nn.Module):
             self.frozen.data.add_(inputs.amax(0))
             self.last = inputs
             self.log.append([inputs])
+            self.log[0].append(inputs)
+            self.queue.append(inputs)
+            self.helper.last = self.helper.slotted.last = inputs
+            self.helper.size = float(inputs.max())
+            self.helper.array[:] = inputs[0].numpy()
+            self.training = False
             self.line.weight.data += 1e6
 
 
 WAYS = ["settling", "large", "replaced", "attribute", "nested", "parameter"]
+WAYS += ["object", "slots", "in_large_batches"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -74,7 +105,8 @@ def test_nothing_kept_comes_out_of_a_run() -> None:
     assert not found.top.any()
     assert not found.frozen.any()
     assert not hasattr(found, "last")
-    assert len(found.log) == 1
+    assert len(found.log) == len(found.log[0]) == len(found.queue) == 1
+    assert vars(found.helper).keys() == {"slotted", "array"}
     assert found.line.weight.abs().max() < 1e3
     assert all(one.grad is None for one in found.parameters())
 
@@ -93,6 +125,22 @@ def test_nothing_lasts_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> Non
     train(Keeping("very_large"), (inputs, targets), **owned(micro=10))
     assert len(seen) > 20
     assert set(seen) == {None}
+
+
+def test_everything_is_put_back() -> None:
+    kept = Keeping("very_large")
+    held = Held.of(kept)
+    kept(torch.full((2, 4), 1e9))
+    assert kept.log[0][1:]
+    held.restore()
+    assert len(kept.log) == len(kept.log[0]) == len(kept.queue) == 1
+    assert not kept.helper.array.any()
+    assert not hasattr(kept.helper, "last")
+    assert not hasattr(kept.helper, "size")
+    assert not hasattr(kept.helper.slotted, "last")
+    assert not hasattr(kept, "last")
+    assert kept.training
+    assert held.changed() is None
 
 
 def test_the_released_module_is_not_the_one_that_saw_rows() -> None:

@@ -18,7 +18,7 @@ WAYS: dict[str, tuple[Any, str]] = {
     "many alike": (list("abcd"), "4 columns from a to d, each as numbers"),
     "alike, but apart": (
         {"a": None, "b": None, "c": ["x"], "d": None, "f": None},
-        "a as numbers, b as numbers, c as 1 keys, d as numbers, f as numbers",
+        "a as numbers, b as numbers, c as 1 key, d as numbers, f as numbers",
     ),
 }
 

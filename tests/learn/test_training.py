@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,15 @@ def test_preview_takes_the_same_arguments_and_reads_nothing() -> None:
     assert 0 < seen.share < 1
     assert "q = 1073741824/2^32" in str(seen)
     assert budget.affords(dither.PureDP(2.9))  # nothing was spent
+
+
+@pytest.mark.parametrize("clip", [2.0, Adaptive(2.0, count_noise=1e9)])
+def test_preview_says_how_noisy_a_mean_gradient_is(clip: Any) -> None:
+    """Noise times radius over the batch: 3 · 2 / 50 in each of 67 numbers."""
+    seen = preview(model(), records(), **owned(noise=3.0, clip=clip, delta=1e-6))
+    assert seen.mean_noise == (pytest.approx(0.12), pytest.approx(0.12))
+    assert seen.numbers == 67
+    assert "mean gradient: 0.12 in each of 67 numbers, 0.9822 in all" in str(seen)
 
 
 def test_what_is_charged_is_what_ran() -> None:
@@ -278,6 +288,28 @@ def test_models_that_the_tape_cannot_follow_go_row_by_row() -> None:
     ready = prepared(Plain(), records(), Settings(**owned()))
     assert isinstance(ready.probed.oracle, Single)
     assert train(Plain(), records(), **owned()).value is not None
+
+
+class Talking(nn.Module):
+    """Says something of large rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = nn.Linear(4, 3)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        if bool((inputs > 1e7).any()):
+            warnings.warn("a large row", stacklevel=1)
+        found: Tensor = self.line(inputs)
+        return found
+
+
+def test_no_record_makes_a_run_warn() -> None:
+    inputs, targets = records()
+    inputs[3] = 1e9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(Talking(), (inputs, targets), **owned(batch=200, epochs=1))
 
 
 def test_bfloat16_trains_by_one_way_back_and_says_so() -> None:

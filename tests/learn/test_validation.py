@@ -18,6 +18,7 @@ from torch import Tensor, nn
 import dither
 from dither import ArgumentError, Budget, Unit
 from dither.learn import ModelRelease, Validation, preview, train
+from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out, split
 from dither.learn.preparing import Ready, differentiating, prepared
 from dither.learn.rows import Batch, Units, units_of
@@ -118,6 +119,43 @@ def test_tables_of_the_history() -> None:
     assert all(value == low == high for _, value, low, high in curve)
     with pytest.raises(ArgumentError, match="Validation"):
         train(model(), records(), **owned()).curve()
+
+
+def test_a_history_prints_as_a_small_table() -> None:
+    epochs = tuple(
+        Epoch(
+            n, 5 * n, 0.1, 1.0, 1 / n, 0.5, validation_accuracy=0.4, low=0.3, high=0.5
+        )
+        for n in range(1, 24)
+    )
+    asked: list[int] = []
+
+    def cost(step: int) -> float:
+        asked.append(step)
+        return step / 100
+
+    head, *lines = str(History(epochs, cost)).splitlines()
+    assert head.split() == ["epoch", "ε", "loss", "accuracy", "held-out", "accuracy"]
+    assert [line.split()[0] for line in lines] == [
+        "2",
+        "5",
+        "8",
+        "11",
+        "14",
+        "17",
+        "20",
+        "23",
+    ]
+    assert lines[-1].split()[1:4] == ["1.15", "0.04348", "0.5"]
+    assert lines[-1].endswith("0.4 (0.3 to 0.5)")
+    assert len(asked) == 8  # each ε takes a while, so only those that are shown
+    told = History.told(epochs[:2], [0.5, 0.7])
+    assert len(told.epsilons) == 2
+    assert [line.split()[:2] for line in str(told).splitlines()[1:]] == [
+        ["1", "0.5"],
+        ["2", "0.7"],
+    ]
+    assert str(History((), cost)).split() == ["epoch", "ε"]
 
 
 def test_figures_are_saved(tmp_path: Path) -> None:

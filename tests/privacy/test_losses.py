@@ -8,8 +8,10 @@ from dither.privacy.losses import (
     bounded_range_loss,
     gaussian_loss,
     pure_loss,
+    sampled_gaussian_floor,
     sampled_gaussian_loss,
 )
+from dither.privacy.renyi import SAMPLED_ORDERS
 
 from .support import (
     discrete_laplace,
@@ -131,3 +133,15 @@ def test_dp_accounting_agrees_and_is_never_sharper() -> None:
         ours = sampled_gaussian_loss(1 / 1.3, 0.02, order)
         assert ours <= loss * (1 + 1e-6)
         assert order % 1 or ours == pytest.approx(loss, rel=1e-6)
+
+
+@pytest.mark.parametrize("rate", [1e-5, 0.004, 0.2, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("mu", [1e-3, 0.04, 0.5, 1.5, 20.0])
+def test_the_floor_is_below_the_loss_and_near_it(mu: float, rate: float) -> None:
+    orders = [order for order in SAMPLED_ORDERS[::3] if order < 600]
+    for order in orders:
+        loss = sampled_gaussian_loss(mu, rate, order)
+        floor = sampled_gaussian_floor(mu, rate, order)
+        assert 0.0 <= floor <= loss
+        if 4.0 < order <= 64.0 and mu < 0.1:
+            assert floor >= 0.8 * loss

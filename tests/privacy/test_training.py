@@ -13,10 +13,12 @@ from dither.privacy import (
     PoissonSampled,
     Run,
     Unit,
+    compose,
     levels,
     noise_for,
     rate_of,
 )
+from dither.privacy.bundle import Bundle
 from dither.privacy.training import LEAST_NOISE, MOST_NOISE, smallest
 
 RATE = rate_of(256, 60_000)
@@ -116,6 +118,26 @@ def test_the_noise_for_an_epsilon() -> None:
     assert found.stages[1][0] == 2 * found.stages[0][0]
     assert found.guarantee.epsilon_at(1e-5) <= 1
     assert found.times(0.998).guarantee.epsilon_at(1e-5) > 1
+
+
+@pytest.mark.parametrize(
+    ("rate", "noise", "steps"),
+    [(1 << 31, 20.0, 100), (1 << 24, 0.8, 50), (1 << 30, 0.3, 3), (1 << 28, 300.0, 9)],
+)
+def test_leaving_out_orders_changes_no_figure(
+    rate: int, noise: float, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Floors tell which orders cannot be the best; without them, all are tried."""
+
+    def figures() -> list[float]:
+        run = Run(rate, ((noise, steps), (2 * noise, 1)), beside=GaussianDP(0.1))
+        found = run.guarantee
+        one = compose([found], 1e-6)
+        return [*one.candidates.values(), found.epsilon_at(1e-3), found.delta_at(0.5)]
+
+    quick = figures()
+    monkeypatch.setattr(Bundle, "floor", lambda *_: 0.0)
+    assert figures() == quick
 
 
 def test_what_cannot_be_reached_is_said() -> None:

@@ -29,7 +29,17 @@ from dither.learn.schema import Field, Schema
 from dither.learn.words import Words
 from dither.mechanisms.values import real
 
-__all__ = ["Column", "Columns", "declared", "declared_target", "stated", "target_of"]
+__all__ = [
+    "Column",
+    "Columns",
+    "Keyed",
+    "Numeric",
+    "declared",
+    "declared_target",
+    "saved_key",
+    "stated",
+    "target_of",
+]
 
 Reals = NDArray[np.float64]
 MANY = 10_000
@@ -69,7 +79,7 @@ class Keyed:
     keys: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{len(self.keys):,} keys"
+        return f"{len(self.keys):,} key{'s' if len(self.keys) > 1 else ''}"
 
     @property
     def width(self) -> int:
@@ -118,15 +128,20 @@ class Columns:
 
     def rows(self, columns: Sequence[Any]) -> Tensors:
         *others, last = columns
-        with np.errstate(all="ignore"):  # odd numbers must not warn (rule R1)
-            inputs = _alone(self._read(others))
-            if isinstance(self.target, Numeric):
+        inputs = self.read(others)
+        if isinstance(self.target, Numeric):
+            with np.errstate(all="ignore"):
                 target = self.target.read(last).astype(np.float32)
-                return Tensors.of(inputs, torch.from_numpy(target))
+            return Tensors.of(inputs, torch.from_numpy(target))
         classes = torch.from_numpy(self.target.numbers(last))
         found = Tensors.of(inputs, classes)
         known = classes[: len(found)] >= 0
         return Tensors(found.inputs, found.targets, found.there & known)
+
+    def read(self, columns: Sequence[Any]) -> Any:
+        """The inputs alone: a tensor, or several as a model's arguments."""
+        with np.errstate(all="ignore"):  # odd numbers must not warn (rule R1)
+            return _alone(self._read(columns))
 
     def _read(self, columns: Sequence[Any]) -> list[Tensor]:
         numbers, words = [], []
@@ -257,6 +272,18 @@ def _label(value: Any) -> str | None:
         return TRUTHS.get(text.strip().lower()) or _fraction(text) or text
     except Exception:  # a class of somebody's own
         return None
+
+
+def saved_key(key: Any) -> str | int | float | bool | None:
+    """A key as a file holds it: a text or a number as it is, anything else (a date) as
+    the text that it is compared as.
+    """
+    if isinstance(key, np.generic):
+        key = key.item()
+    if key is None or type(key) in (str, int, float, bool):
+        plain: str | int | float | bool | None = key
+        return plain
+    return _label(key)
 
 
 TRUTHS = {"true": "1", "false": "0"}

@@ -137,7 +137,8 @@ def gaussians(count: int) -> Tensor:
     radius = _radius(words[: 2 * half].view(np.uint64))
     angle = torch.from_numpy(words[2 * half :].view(np.int32)).to(torch.float32)
     angle.mul_(math.pi / 2**31)
-    found = torch.empty(2 * half)
+    # In float32, whatever the default is: a sum shows through noise of fewer bits.
+    found = torch.empty(2 * half, dtype=torch.float32, device="cpu")
     torch.mul(radius, angle.cos(), out=found[:half])
     torch.mul(radius, angle.sin_(), out=found[half:])
     return found[:count]

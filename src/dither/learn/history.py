@@ -17,6 +17,7 @@ from dither.errors import ArgumentError
 from dither.frames import package
 from dither.learn.gradients.oracle import Inputs, called
 from dither.picture import Picture
+from dither.text import aligned
 
 __all__ = ["NAMES", "Epoch", "Figure", "History", "Tested", "evaluating"]
 
@@ -65,6 +66,23 @@ NAMES = {
     "validation_loss": "loss on held-out units",
 }
 """What may be shown, first what tells most."""
+HEADS = {
+    "loss": "loss",
+    "accuracy": "accuracy",
+    "validation_loss": "held-out loss",
+    "validation_accuracy": "held-out accuracy",
+}
+SHOWN = 10
+"""At most so many epochs are printed."""
+
+
+def _told(epoch: Epoch, name: str) -> str:
+    value = getattr(epoch, name)
+    if value is None:
+        return ""
+    noisy = name.startswith("validation") and epoch.low is not None
+    ends = f" ({epoch.low:.3g} to {epoch.high:.3g})" if noisy else ""
+    return f"{value:.4g}{ends}"
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,34 @@ class History:
 
     def __getitem__(self, place: int) -> Epoch:
         return self.epochs[place]
+
+    def __str__(self) -> str:
+        """A small table: some epochs up to the last, with the ε that was spent by then
+        and what was measured.
+        """
+        stride = math.ceil(len(self.epochs) / SHOWN)
+        shown = self.epochs[::-1][:: stride or 1][::-1]
+        names = [
+            name
+            for name in HEADS
+            if any(getattr(one, name) is not None for one in shown)
+        ]
+        heads = ["epoch", "ε", *(HEADS[name] for name in names)]
+        lines = [
+            [str(one.epoch), f"{self._spent(one):.4g}", *(_told(one, n) for n in names)]
+            for one in shown
+        ]
+        return "\n".join(aligned([heads, *lines], range(len(heads))))
+
+    def _spent(self, epoch: Epoch) -> float:
+        """The ε of a run that had stopped there; not of all others, where few are
+        shown.
+        """
+        known = self.__dict__.get("epsilons")
+        if known is None:
+            return self.cost(epoch.step)
+        found: float = known[self.epochs.index(epoch)]
+        return found
 
     @cached_property
     def epsilons(self) -> tuple[float, ...]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from dither.learn.draws import secret, secretly, sow
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.preparing import Ready
 from dither.learn.rows import Batch, Units
 from dither.learn.sampler import Poisson
+from dither.learn.silence import silently
 from dither.learn.state import Held
 from dither.learn.validation import HeldOut
 from dither.ledger.attempts import check_process
@@ -71,21 +73,21 @@ class Loop:
     def step(self, noise: float) -> None:
         """One noisy step. A batch without any unit steps too, by noise alone."""
         ready = self.ready
-        sampler = Poisson(ready.plan.run.rate)
-        drawn = sampler.draw(len(self.units))
+        drawn = Poisson(ready.plan.run.rate).draw(len(self.units))
         held = Held.of(ready.model)
-        parameters = trained(ready.model)
         sums: Sums = {}
-        for start in range(0, len(drawn), ready.micro):
-            part = self.units.take(drawn[start : start + ready.micro], ready.micro)
-            # A graph writes sums of the next part where it wrote these.
-            last = start + ready.micro >= len(drawn)
-            for name, one in self._sums(part.to(ready.device), held).items():
-                if name in sums:
-                    sums[name] += one
-                else:
-                    sums[name] = one if last else one.clone()
-        for name, parameter in parameters.items():
+        with secretly(ready.device), silently():
+            for start in range(0, len(drawn), ready.micro):
+                part = self.units.take(drawn[start : start + ready.micro], ready.micro)
+                part = ready.probed.fitting(part.to(ready.device))
+                # A graph writes sums of the next part where it wrote these.
+                last = start + ready.micro >= len(drawn)
+                for name, one in self._sums(part, held, secret()).items():
+                    if name in sums:
+                        sums[name] += one
+                    else:
+                        sums[name] = one if last else one.clone()
+        for name, parameter in trained(ready.model).items():
             sums.setdefault(name, torch.zeros_like(parameter))
         self._descend(sums, ready.radius.deviation(noise))
 
@@ -102,41 +104,36 @@ class Loop:
             ready.scheduler.step()
         ready.radius.step()
 
-    def _sums(self, part: Batch, held: Held) -> Sums:
-        """Clipped sums of a part. If some record makes the model fail, the units are
-        looked at one by one, and those that do count for nothing.
+    def _sums(self, part: Batch, held: Held, seed: bytes) -> Sums:
+        """Clipped sums of a part. If some record makes the model fail, halves of it are
+        tried, and a unit that fails by itself counts for nothing. All others give what
+        they would without it: they keep their places, among as many rows, and what the
+        model draws for them.
         """
-        part = self.ready.probed.fitting(part)
         radius, before = self.ready.radius, self.ready.radius.below
         try:
-            return self._clipped(part, held)
+            return self._clipped(part, held, seed)
         except torch.OutOfMemoryError:
             raise
         except Exception:
             radius.below = before
         total: Sums = {}
-        for one in part.each(self.ready.plan.rows):
-            for name, found in self._alone(one, held).items():
+        for half in part.halves(self.ready.plan.rows):
+            for name, found in self._sums(half, held, seed).items():
                 total[name] = total[name] + found if name in total else found.clone()
         return total
 
-    def _alone(self, unit: Batch, held: Held) -> Sums:
-        before = self.ready.radius.below
-        try:
-            return self._clipped(unit, held)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            self.ready.radius.below = before
-            return {}
-
-    def _clipped(self, part: Batch, held: Held) -> Sums:
+    def _clipped(self, part: Batch, held: Held, seed: bytes) -> Sums:
         """The sums of a part; the model then holds what it did before."""
         rows = self.ready.plan.rows
         there = part.there.view(-1, rows).any(1)
         try:
-            weights = self.ready.radius.weights(there)
-            return self.ready.replayed.sums(part, weights, rows)
+            return self.ready.replayed.sums(
+                part,
+                self.ready.radius.weights(there),
+                rows,
+                lambda: sow(self.ready.device, seed),
+            )
         finally:
             held.restore()
 

@@ -28,7 +28,7 @@ def made_up(schema: Schema, count: int, model: nn.Module) -> Inputs:
         # Each goes on where the last one ended, so that no two are alike.
         nonlocal made
         first, made = made + 1, made + count * math.prod(one.shape)
-        places = torch.arange(first, made + 1, dtype=torch.float64)
+        places = torch.arange(first, made + 1, dtype=torch.float64, device="cpu")
         if one.type.is_floating_point:
             return torch.sin(places * 12.9898).to(one.type).view(count, *one.shape)
         return (places.long() * 7919 % fewest).view(count, *one.shape)

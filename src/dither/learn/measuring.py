@@ -64,10 +64,10 @@ def tested_on(
 
 def _public(data: Any, source: Source) -> tuple[Inputs, Tensor]:
     """Test data as tensors: a pair of them, or a frame that is read as the records are."""
-    if source.of_frame is None or not is_frame(data):
+    if source.reading is None or not is_frame(data):
         inputs, targets = data
         return arranged(inputs, plain), plain(targets)
-    rows = source.of_frame(data)
+    rows = source.reading.rows(data)
     found = rows.take(np.flatnonzero(rows.there.numpy()))
     return found.inputs, found.targets
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -10,9 +10,18 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 
 from dither.errors import ArgumentError
+from dither.learn.draws import Draws
 from dither.learn.gradients.oracle import Inputs, called, size_of
+from dither.learn.history import evaluating
+from dither.learn.separation import alike, short
 
-__all__ = ["check_batch_apart", "check_rows_apart", "resized"]
+__all__ = [
+    "check_batch_apart",
+    "check_odd_batches",
+    "check_rows_apart",
+    "refuse_mixing",
+    "resized",
+]
 
 SIZES = (-3.0, 0.0, 1e3, -1e3)
 """How many times larger rows are tried: a model may do something else with those."""
@@ -27,22 +36,62 @@ def check_rows_apart(model: nn.Module, inputs: Inputs) -> None:
     for rows in (inputs, *_larger(inputs)):
         _check_apart(model, rows, named=True)
     if _derivative(model, inputs):
-        _refuse_mixing(model, "")
+        refuse_mixing(model, "")
 
 
 def check_batch_apart(model: nn.Module, inputs: Inputs) -> None:
     """The same for a batch of full size, by what the whole model gives."""
     if size_of(inputs) > 1:
         _check_apart(model, inputs, named=False)
+        check_odd_batches(model, inputs)
 
 
-def _check_apart(model: nn.Module, inputs: Inputs, named: bool) -> None:
-    state = _state(_device(inputs))
+def check_odd_batches(model: nn.Module, inputs: Inputs) -> None:
+    """The same where all rows but one are short, or alike; and rows that are alike must
+    give the same wherever they are.
+    """
+    if size_of(inputs) < 2:
+        return
+    for rows in (short(inputs, model), alike(inputs)):
+        _check_apart(model, rows, named=False, changes=[_second(rows, inputs)])
+    if not _same_everywhere(model, alike(inputs)):
+        refuse_mixing(model, "")
+
+
+def _second(rows: Inputs, others: Inputs) -> Inputs:
+    def taken(mine: Tensor, theirs: Tensor) -> Tensor:
+        return torch.cat([mine[:1], theirs[1:2], mine[2:]])
+
+    return tree_map(taken, rows, others)
+
+
+def _same_everywhere(model: nn.Module, rows: Inputs) -> bool:
+    """Whether equal rows give the same; if the model draws, then in its final form."""
+    before = Draws.now(_device(rows))
+    try:
+        with torch.no_grad():
+            found = called(model, rows)
+            if before.moved:
+                with evaluating(model):
+                    found = called(model, rows)
+    except Exception:  # a model may refuse such rows
+        return True
+    first = found[:1].expand_as(found)
+    return torch.allclose(found, first, rtol=1e-3, atol=1e-5, equal_nan=True)
+
+
+def _check_apart(
+    model: nn.Module,
+    inputs: Inputs,
+    named: bool,
+    changes: Iterable[Inputs] | None = None,
+) -> None:
+    state = Draws.now(_device(inputs))
     try:
         names, before = _seen(model, inputs, state, named)
     except Exception:  # a model may refuse large rows, or what is no number
         return
-    for change in _changes(inputs):
+    for change in _changes(inputs) if changes is None else changes:
         try:
             after = _seen(model, change, state, named)[1]
         except Exception:
@@ -51,7 +100,7 @@ def _check_apart(model: nn.Module, inputs: Inputs, named: bool) -> None:
             continue
         layers = zip(names, before, after, strict=False)
         apart = (name for name, *both in layers if not _same_elsewhere(*both))
-        _refuse_mixing(model, next(apart, ""))
+        refuse_mixing(model, next(apart, ""))
 
 
 def _device(inputs: Inputs) -> torch.device:
@@ -102,7 +151,10 @@ def _derivative(model: nn.Module, inputs: Inputs) -> bool:
     leaves = [one for one in tree_leaves(moved) if one.requires_grad]
     if not leaves:
         return False
-    rest = called(model, moved)[[0, 2]].sum()
+    try:
+        rest = called(model, tree_map(torch.clone, moved))[[0, 2]].sum()
+    except RuntimeError:  # no gradients at all, as is found out later
+        return False
     if not rest.requires_grad:
         return False
     found = torch.autograd.grad(rest, leaves, allow_unused=True)
@@ -115,7 +167,7 @@ def _leaf(values: Tensor) -> Tensor:
 
 
 def _seen(
-    model: nn.Module, inputs: Inputs, state: Tensor, named: bool
+    model: nn.Module, inputs: Inputs, state: Draws, named: bool
 ) -> tuple[list[str], list[Tensor]]:
     """What each layer gives if it is `named`, and the whole model at the end, with the
     same dropout.
@@ -138,27 +190,14 @@ def _seen(
         if named or not name
     ]
     try:
-        _restore(_device(inputs), state)
+        state.restore()
         with torch.no_grad():
-            called(model, inputs)
+            # It may write into them.
+            called(model, tree_map(torch.clone, inputs))
     finally:
         for hook in hooks:
             hook.remove()
     return names, found
-
-
-def _state(device: torch.device) -> Tensor:
-    """PyTorch's own random numbers, by which dropout goes: not those of noise."""
-    if device.type == "cuda":
-        return torch.cuda.get_rng_state(device)
-    return torch.get_rng_state()
-
-
-def _restore(device: torch.device, state: Tensor) -> None:
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state, device)
-    else:
-        torch.set_rng_state(state)
 
 
 def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
@@ -166,7 +205,7 @@ def _same_elsewhere(first: Tensor, second: Tensor) -> bool:
     return torch.allclose(one, two, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
-def _refuse_mixing(model: nn.Module, name: str) -> None:
+def refuse_mixing(model: nn.Module, name: str) -> None:
     found = dict(model.named_modules()).get(name, model)
     kind = type(found).__name__
     where = f"layer {name!r} ({kind})" if name else f"the model ({kind})"

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,19 +19,28 @@ from torch.optim.lr_scheduler import LRScheduler
 from dither.errors import ArgumentError
 from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
+from dither.learn.draws import Draws
 from dither.learn.gaussian import Noise, noise_on
+from dither.learn.gradients.oracle import Ghost
 from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.measuring import held_source, run_source, tested_on
-from dither.learn.mixing import check_batch_apart
+from dither.learn.mixing import check_odd_batches, refuse_mixing
 from dither.learn.optimizers import go_on, optimizers
 from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, check_paid, plan_of
 from dither.learn.precision import full_precision
-from dither.learn.probe import Probed, probe, probe_final
+from dither.learn.probe import (
+    Probed,
+    check_hooks,
+    check_unchanged,
+    probe,
+    probe_final,
+)
 from dither.learn.replay import Replayed
 from dither.learn.resuming import Resumed, account_of, resumed
 from dither.learn.rows import Batch
+from dither.learn.separation import decides_nothing, gradients_apart
 from dither.learn.settings import Settings
 from dither.learn.source import Source
 from dither.learn.state import Held
@@ -88,6 +97,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
     device = _device(settings.device, model)
     source = run_source(data, settings.owner, settings)
+    check_hooks(model)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own, settings.precision):
         probed = probe(own, settings.loss, source.schema, device)
@@ -128,8 +138,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         found,
     )
     with differentiating(own, settings.precision):
-        _rehearse(ready)
-    return ready
+        return _rehearsed(ready)
 
 
 def kept_at(source: Source, settings: Settings) -> Resumed | None:
@@ -182,6 +191,7 @@ def differentiating(model: nn.Module, precision: str | None = None) -> Iterator[
         torch.inference_mode(False),
         torch.enable_grad(),
         torch.autocast(kind, torch.bfloat16, enabled=precision == "bf16"),
+        torch.autograd.set_detect_anomaly(False),
         np.errstate(all="ignore"),
         full_precision(),
         guarded(model),
@@ -239,36 +249,60 @@ def micro_of(micro: int | None, plan: Plan) -> int:
     return math.ceil(span / parts)
 
 
-def _rehearse(ready: Ready) -> None:
-    """Differentiate made-up rows of a full part once, so that what does not fit in
-    memory is known before the charge; and see that so many rows do not mix either.
+def _rehearsed(ready: Ready) -> Ready:
+    """Differentiate made-up rows of a full part, so that what does not fit in memory is
+    known before the charge; and see that so many rows do not mix either. All parts of
+    the run have the shapes of this one.
     """
-    count = ready.micro * ready.plan.rows
-    held = Held.of(ready.model)
-    devices = [ready.device] if ready.device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
-        try:
-            batch = ready.probed.fitting(_made_up_batch(ready, count))
-            ready.replayed.sums(batch, ready.radius.clipping, ready.plan.rows)
-            if ready.radius.rule is None:
-                held.restore()
-                ready.replayed.capture(batch, ready.radius.clipping, ready.plan.rows)
-        except Exception as error:
-            raise ArgumentError(
-                "micro",
-                f"gradients of {count:,} rows at once cannot be computed "
-                f"({error!s:.200}); pass a smaller micro=",
-            ) from None
-        finally:
+    oracle, rows = ready.probed.oracle, ready.plan.rows
+    count, clipping = ready.micro * rows, ready.radius.clipping
+    held, draws = Held.of(ready.model), Draws.now(ready.device)
+    try:
+        batch = ready.probed.fitting(_made_up_batch(ready, count))
+        if isinstance(oracle, Ghost):
+            oracle = oracle.settled(batch.inputs, batch.targets, rows)
+        replayed = Replayed(oracle)
+        replayed.sums(batch, clipping, rows)
+        check_unchanged(held)
+        if isinstance(oracle, Ghost):
+            _check_batch(oracle, batch, rows)
+        if ready.radius.rule is None:
             held.restore()
-        check_batch_apart(ready.model, batch.inputs)
+            replayed.capture(batch, clipping, rows)
+        decides = ready.plan.validation is not None and probe_final(
+            ready.model, ready.source.schema, batch.inputs
+        )
+    except ArgumentError:
+        raise
+    except Exception as error:
+        raise ArgumentError(
+            "micro",
+            f"gradients of {count:,} rows at once cannot be computed "
+            f"({error!s:.200}); pass a smaller micro=",
+        ) from None
+    finally:
         held.restore()
-        if ready.plan.validation is not None:
-            probe_final(ready.model, ready.source.schema, batch.inputs)
+        draws.restore()
+    probed = replace(ready.probed, oracle=oracle, decides=decides)
+    return replace(ready, probed=probed, replayed=replayed)
+
+
+def _check_batch(oracle: Ghost, batch: Batch, rows: int) -> None:
+    """Only where rows are differentiated together can they mix."""
+    check_odd_batches(oracle.model, batch.inputs)
+    if not decides_nothing(oracle.model, batch.inputs):
+        raise ArgumentError(
+            "model",
+            f"decides by what is in the rows of a batch of {len(batch.there):,}; let it "
+            "do the same whatever is in them, or see each row alone",
+        )
+    if not gradients_apart(oracle, batch, rows):
+        refuse_mixing(oracle.model, "")
 
 
 def _made_up_batch(ready: Ready, count: int) -> Batch:
     schema = ready.source.schema
     inputs = made_up(schema, count, ready.model)
-    batch = Batch(inputs, schema.blank(count)[1], torch.ones(count, dtype=torch.bool))
+    there = torch.ones(count, dtype=torch.bool, device="cpu")
+    batch = Batch(inputs, schema.blank(count)[1], there)
     return batch.to(ready.device)

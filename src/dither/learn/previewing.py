@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from torch import nn
+
+from dither.learn.clipping import Adapting
+from dither.learn.gradients.oracle import trained
 from dither.learn.planning import Plan
 from dither.privacy import Guarantee
 
@@ -16,8 +21,10 @@ __all__ = ["Preview", "preview_of"]
 class Preview:
     """What a run will do. `noise` is the multiplier of the noise (its deviation over the
     clipping radius), from the least to the most of a schedule; `probability` is how
-    likely a unit enters a batch. Of a run that goes on from a checkpoint, `left` steps
-    will run, `lost` ones never do, and nothing more is charged.
+    likely a unit enters a batch. `mean_noise` is the deviation of the noise in each of
+    the `numbers` of a step's mean gradient: that is what an optimizer sees (of an
+    adaptive radius, at first). Of a run that goes on from a checkpoint, `left` steps will
+    run, `lost` ones never do, and nothing more is charged.
     """
 
     noise: tuple[float, float]
@@ -36,10 +43,10 @@ class Preview:
     validation: str = ""
     left: int | None = None
     lost: int = 0
+    mean_noise: tuple[float, float] | None = None
+    numbers: int = 0
 
     def __str__(self) -> str:
-        low, high = self.noise
-        level = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         t = self.probability * (1 << 32)
         cost = f"cost: ε = {self.epsilon:.4g} at δ = {self.delta:g} by itself"
         if self.share is not None:
@@ -52,7 +59,8 @@ class Preview:
                 f"{self.units:,} declared units{rows}",
                 f"sampling: each unit by itself, q = {int(t)}/2^32 "
                 f"≈ {float(self.probability):.4g}",
-                f"noise: {level} times the clipping radius",
+                f"noise: {_range(self.noise)} times the clipping radius",
+                *self._seen(),
                 cost,
                 f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
                 "units at a time",
@@ -62,6 +70,16 @@ class Preview:
             ]
         )
 
+    def _seen(self) -> list[str]:
+        if self.mean_noise is None:
+            return []
+        low, high = self.mean_noise
+        whole = low * math.sqrt(self.numbers), high * math.sqrt(self.numbers)
+        return [
+            f"noise of a step's mean gradient: {_range(self.mean_noise)} in each of "
+            f"{self.numbers:,} numbers, {_range(whole)} in all"
+        ]
+
     def _rest(self) -> str:
         lost = f", {self.lost:,} were lost" if self.lost else ""
         return f"goes on: {self.left:,} steps are left{lost}; all of it is paid for"
@@ -70,11 +88,25 @@ class Preview:
         return "<br>".join(html.escape(line) for line in str(self).split("\n"))
 
 
+def _range(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
 def preview_of(
-    plan: Plan, micro: int, route: str, reading: tuple[str, ...] = ()
+    plan: Plan,
+    radius: Adapting,
+    model: nn.Module,
+    micro: int,
+    route: str = "",
+    reading: tuple[str, ...] = (),
 ) -> Preview:
+    least, most = min(plan.noises), max(plan.noises)
+    seen = radius.deviation(least) / plan.batch, radius.deviation(most) / plan.batch
     return Preview(
-        noise=(min(plan.noises), max(plan.noises)),
+        noise=(least, most),
+        mean_noise=seen,
+        numbers=sum(one.numel() for one in trained(model).values()),
         probability=plan.run.probability,
         steps=plan.steps,
         units=plan.units,

@@ -14,7 +14,9 @@ import torch
 from torch import nn
 
 from dither.errors import ArgumentError
+from dither.learn.gradients.oracle import Inputs
 from dither.learn.history import NAMES, Epoch, History
+from dither.learn.reading import Reading
 from dither.ledger import Receipt
 from dither.ledger.wire import from_json, to_json
 from dither.picture import Picture
@@ -48,6 +50,36 @@ class ModelRelease(Release):
     history: History = field(default_factory=lambda: History((), lambda _: 0.0))
     delta: float = 0.0
     digest: str = ""
+    reading: Reading | None = field(default=None, repr=False)
+
+    def read(self, rows: Any) -> Inputs:
+        """New rows as the tensors that the model takes, by the bounds, keys and words of
+        the run: a tensor, or a tuple of them where there are `Words`.
+
+        `rows` is a frame, columns by their names, or a list of dicts; the target may be
+        missing. As in the run, a number outside of its bounds counts as the nearest one,
+        and a value that is none of the keys has 0 for each. A number that is missing, or
+        infinite without bounds, is NaN: such rows did not count.
+        """
+        return self._reading.tensors(rows)
+
+    def predict(self, rows: Any) -> list[Any]:
+        """What the model says of new rows: for each one of the declared classes, or a
+        number on the scale of the target; None where a number is missing. Nothing is
+        charged, because the weights are released; what is said about a row is as private
+        as that row.
+        """
+        return self._reading.answers(self.value, rows)
+
+    @property
+    def _reading(self) -> Reading:
+        if self.reading is None:
+            _refuse(
+                "rows",
+                "this model was trained on tensors or a Dataset, so nothing is known about "
+                "columns; call .value on tensors that are made in the same way",
+            )
+        return self.reading
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> Ends:  # noqa: ARG002
         _refuse("interval", "weights have none")
@@ -77,7 +109,9 @@ class ModelRelease(Release):
         return self.history.plot()
 
     def save(self, path: str | Path) -> None:
-        """Write weights, guarantee, receipt and history to a file, for `load`."""
+        """Write weights, guarantee, receipt, history, and how columns are read to a file,
+        for `load`. Keys that are neither texts nor numbers come back as texts.
+        """
         held = {
             "format": FORMAT,
             "weights": self.value.state_dict(),
@@ -88,6 +122,7 @@ class ModelRelease(Release):
             "delta": self.delta,
             "notes": list(self.notes),
             "digest": self.digest,
+            "reading": None if self.reading is None else self.reading.saved(),
         }
         torch.save(held, Path(path))
 
@@ -112,6 +147,7 @@ class ModelRelease(Release):
             history=History.told(epochs, held["epsilons"]),
             delta=held["delta"],
             digest=held["digest"],
+            reading=_reading(held),
         )
 
     def _lines(self) -> list[str]:
@@ -168,6 +204,11 @@ def _promise(held: dict[str, Any]) -> tuple[Guarantee, Receipt | None]:
     data = json.loads(held["receipt"])
     data.pop("guarantee")
     return guarantee, Receipt(guarantee=guarantee, **data)
+
+
+def _reading(held: dict[str, Any]) -> Reading | None:
+    found = held.get("reading")
+    return None if found is None else Reading.loaded(found)
 
 
 def _loaded(path: str | Path) -> dict[str, Any]:

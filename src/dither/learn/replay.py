@@ -10,13 +10,14 @@ wait for the GPU, or give other sums when replayed are launched as usual.
 from __future__ import annotations
 
 import random  # allowed: only its state is compared
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.learn.gradients.clipping import Clipping
 from dither.learn.gradients.oracle import Ghost, Oracle, Weights, odd_units
@@ -58,14 +59,24 @@ class Replayed:
     oracle: Oracle
     graph: Graph | None = field(default=None, repr=False)
 
-    def sums(self, batch: Batch, weights: Weights, rows: int) -> Sums:
+    def sums(
+        self,
+        batch: Batch,
+        weights: Weights,
+        rows: int,
+        begin: Callable[[], None] | None = None,
+    ) -> Sums:
+        """Those of a part. What is called to `begin` gives each try the same draws."""
+        begin = begin or (lambda: None)
+        begin()
         if self._fits(batch, weights, rows):
             assert self.graph is not None
             found = self.graph.replay(batch)
             if found is not None:
                 return found
-        given = (batch.inputs, batch.targets, batch.there)
-        return self.oracle.sums(*given, weights, rows)
+            begin()
+        inputs = tree_map(torch.clone, batch.inputs)  # a model may write into them
+        return self.oracle.sums(inputs, batch.targets, batch.there, weights, rows)
 
     def _fits(self, batch: Batch, weights: Weights, rows: int) -> bool:
         if self.graph is None or rows != 1 or weights is not self.graph.clipping:

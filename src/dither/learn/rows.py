@@ -40,6 +40,20 @@ class Batch:
         for start in range(0, len(self.there), rows):
             yield self.map(itemgetter(slice(start, start + rows)))
 
+    def halves(self, rows: int) -> list[Batch]:
+        """The same shape with one half of the units, and with the other; none if there
+        is one unit or nobody.
+        """
+        units = self.there.view(-1, rows).any(1).nonzero().flatten()
+        if len(units) < 2:
+            return []
+        later = torch.arange(len(self.there), device=units.device) // rows
+        later = later >= units[len(units) // 2]
+        return [self._without(later), self._without(~later)]
+
+    def _without(self, gone: Tensor) -> Batch:
+        return self.map(lambda one: _masked(one, ~gone))
+
     def to(self, device: torch.device) -> Batch:
         return self.map(methodcaller("to", device))
 
@@ -68,7 +82,9 @@ class Tensors(Rows):
 
     inputs: Inputs
     targets: Tensor
-    there: Tensor = field(default_factory=lambda: torch.ones(0, dtype=torch.bool))
+    there: Tensor = field(
+        default_factory=lambda: torch.ones(0, dtype=torch.bool, device="cpu")
+    )
 
     @classmethod
     def of(cls, inputs: Inputs, targets: Tensor) -> Tensors:
@@ -107,7 +123,7 @@ class Samples(Rows):
 
     def take(self, places: Places) -> Batch:
         inputs, targets = self.schema.blank(len(places))
-        there = torch.zeros(len(places), dtype=torch.bool)
+        there = torch.zeros(len(places), dtype=torch.bool, device="cpu")
         held = [*tree_leaves(inputs), targets]
         for line, place in enumerate(places.tolist()):
             found = None if place < 0 else self._row(place)
@@ -132,7 +148,7 @@ class Samples(Rows):
 
 def _finite(inputs: Inputs, targets: Tensor) -> Tensor:
     """Whether all numbers of a row are finite."""
-    there = torch.ones(len(targets), dtype=torch.bool)
+    there = torch.ones(len(targets), dtype=torch.bool, device="cpu")
     for one in (*tree_leaves(inputs), targets):
         if one.numel() and one.is_floating_point():
             there &= torch.isfinite(one).reshape(len(there), -1).all(1)

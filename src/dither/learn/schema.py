@@ -30,7 +30,7 @@ class Field:
         return cls(tuple(rows.shape[1:]), rows.dtype)
 
     def blank(self, count: int) -> Tensor:
-        return torch.zeros(count, *self.shape, dtype=self.type)
+        return torch.zeros(count, *self.shape, dtype=self.type, device="cpu")
 
     def __str__(self) -> str:
         return f"{self.shape} of {str(self.type).removeprefix('torch.')}"
@@ -82,7 +82,7 @@ def plain(values: Any) -> Tensor:
     if isinstance(values, np.ndarray):
         # PyTorch takes neither steps backwards nor arrays that cannot be written.
         values = np.require(values, requirements=["C", "W"])
-    found = torch.as_tensor(values).detach().cpu()
+    found = torch.as_tensor(values, device="cpu").detach()
     if found.dtype.is_complex or found.dtype.is_floating_point:
         return found.to(torch.float32)
     return found.to(torch.int64)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.learn.rows import Rows, Tensors
+from dither.learn.rows import Rows
 from dither.learn.schema import Schema
 from dither.ledger import Receipt
+
+if TYPE_CHECKING:
+    from dither.learn.reading import Reading
 
 __all__ = ["EACH_ROW", "Read", "Source", "column_in", "ids_of"]
 
@@ -25,7 +28,7 @@ Read = tuple[Rows, Any]
 @dataclass(frozen=True)
 class Source:
     """Where rows come from. `read` is called after the charge, with its receipt;
-    `of_frame` reads a public frame in the same way, where there are columns.
+    `reading` reads public frames in the same way, where there are columns.
     """
 
     schema: Schema
@@ -35,7 +38,7 @@ class Source:
     dataset: Dataset | None = None
     table: str | None = None
     notes: tuple[str, ...] = ()
-    of_frame: Callable[[Any], Tensors] | None = None
+    reading: Reading | None = None
     columns: tuple[str, ...] = ()
     """Which columns are read, and how, in full."""
 
@@ -79,6 +82,14 @@ def column_in(frame: Any, argument: str, name: str) -> Any:
     if name not in list(listed):
         some = ", ".join(repr(one) for one in list(listed)[:12])
         raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
+    # Else numbers of one row would stand in the rows of others.
+    twice = list(listed).count(name) > 1
+    if twice or len(getattr(frame[name], "shape", (0,))) != 1:
+        raise ArgumentError(
+            argument,
+            f"column {name!r} must be there once and have one value for each row; make "
+            "a column of each part, under a name of its own",
+        )
     return frame[name]
 
 

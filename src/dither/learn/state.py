@@ -6,20 +6,32 @@ part of a batch to the next.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Held"]
+__all__ = ["Held", "held_by"]
 
-OWN = frozenset(nn.Module().__dict__)
+HIDDEN = ("_parameters", "_buffers", "_modules")
+"""Names of places that names of tensors leave out."""
+OWN = frozenset(nn.Module().__dict__) - {"training", *HIDDEN}
 """What every module has; the rest of its `__dict__` is its code's."""
-DEEP = 8
-"""Containers within containers that are looked into."""
+PLAIN = (
+    str | bytes | int | float | complex | bool | None | type | ModuleType | FunctionType
+    | BuiltinFunctionType | Enum | torch.dtype | torch.device
+)  # fmt: skip
+"""What holds nothing that could change."""
+CONTAINERS = (dict, list, set, tuple, frozenset, deque)
+"""These have no attributes."""
+MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -45,24 +57,23 @@ class Held:
     """What a module held at some moment."""
 
     model: nn.Module
-    kept: dict[str, Kept]
-    places: tuple[tuple[dict[str, Any], dict[str, Any]], ...]
+    kept: dict[int, Kept]
+    places: tuple[Callable[[], None], ...]
 
     @classmethod
     def of(cls, model: nn.Module) -> Held:
-        kept = {name: Kept.of(one) for name, one in _named(model)}
-        places = tuple(
-            (place, dict(place))
-            for module in model.modules()
-            for place in (module._parameters, module._buffers)
-        )
-        own = tuple((one.__dict__, _plain(one)) for one in model.modules())
-        return cls(model, kept, (*places, *own))
+        kept, places = {}, []
+        for _, one in held_by(model):
+            if isinstance(one, Tensor):
+                kept[id(one)] = Kept.of(one)
+            elif (refill := _refill(one)) is not None:
+                places.append(refill)
+        return cls(model, kept, tuple(places))
 
     def restore(self) -> None:
         """Put everything back, whatever code of the module has done since."""
-        for place, before in self.places:
-            _refill(place, before)
+        for refill in self.places:
+            refill()
         on_gpu = [one for one in self.kept.values() if one.data.is_cuda]
         with torch.no_grad():
             for one in self.kept.values():
@@ -72,11 +83,11 @@ class Held:
 
     def changed(self) -> str | None:
         """The name of something that holds other tensors now; None if nothing does."""
-        for name, tensor in _named(self.model):
-            held = self.kept.get(name)
-            if held is None or held.tensor is not tensor:
-                return name
-            if not _same(held.copy, tensor):
+        for name, tensor in held_by(self.model):
+            if not isinstance(tensor, Tensor):
+                continue
+            held = self.kept.get(id(tensor))
+            if held is None or not _same(held.copy, tensor):
                 return name
         return None
 
@@ -89,44 +100,121 @@ def _put_back(kept: list[Kept]) -> None:
         torch._foreach_copy_([one.data for one in kept], [one.copy for one in kept])
 
 
-def _named(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """Every tensor that a module holds under some name."""
-    for name, module in model.named_modules():
-        for place in (module._parameters, module._buffers, _plain(module)):
-            for path, one in _tensors(place, DEEP):
-                yield f"{name}.{path}" if name else path, one
+def held_by(model: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Everything that a module holds, directly or in what it holds, each thing once and
+    with a name.
+    """
+    seen: set[int] = set()
+    ahead: deque[tuple[str, Any]] = deque(model.named_modules())
+    modules = {id(one) for _, one in ahead}
+    while ahead:
+        name, one = ahead.popleft()
+        if isinstance(one, PLAIN) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield name, one
+        parts = () if isinstance(one, Tensor) else _parts(one)
+        for key, part in parts:
+            if id(part) not in modules:
+                inner = name if key in HIDDEN else f"{name}.{key}" if name else str(key)
+                ahead.append((inner, part))
 
 
-def _tensors(value: Any, deep: int) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(value, Tensor):
-        yield "", value
-        return
-    if isinstance(value, dict):
-        parts = list(value.items())
-    elif isinstance(value, list | tuple | set | frozenset):
-        parts = list(enumerate(value))
-    else:
-        return
-    for key, part in parts if deep else ():
-        for path, one in _tensors(part, deep - 1):
-            yield f"{key}.{path}" if path else str(key), one
+def _parts(one: Any) -> Iterator[tuple[Any, Any]]:
+    """What is in a container, and the attributes of anything."""
+    if isinstance(one, dict):
+        yield from list(one.items())
+    elif isinstance(one, list | tuple | set | frozenset | deque):
+        yield from enumerate(list(one))
+    elif isinstance(one, MethodType):
+        yield "__self__", one.__self__
+    elif isinstance(one, partial):
+        yield from (("func", one.func), ("args", one.args), ("keywords", one.keywords))
+    yield from _attributes(one).items()
 
 
-def _plain(module: nn.Module) -> dict[str, Any]:
-    """What the module's own code keeps; containers are copied."""
-    return {
-        name: copy.copy(one) if isinstance(one, list | dict | set) else one
-        for name, one in module.__dict__.items()
-        if name not in OWN
-    }
+def _attributes(one: Any) -> dict[str, Any]:
+    if type(one) in CONTAINERS:
+        return {}
+    own = getattr(one, "__dict__", None)
+    found = dict(own) if isinstance(own, dict) else {}
+    if isinstance(one, nn.Module):
+        return {name: part for name, part in found.items() if name not in OWN}
+    for name in _slots(type(one)):
+        value = getattr(one, name, MISSING)
+        if value is not MISSING:
+            found[name] = value
+    return found
 
 
-def _refill(place: dict[str, Any], before: dict[str, Any]) -> None:
-    for name in [one for one in place if one not in before and one not in OWN]:
-        del place[name]
-    for name, one in before.items():
-        contained = isinstance(one, list | dict | set)
-        place[name] = copy.copy(one) if contained else one
+def _slots(kind: type) -> list[str]:
+    listed = [one.__dict__.get("__slots__", ()) for one in kind.__mro__]
+    every = [(one,) if isinstance(one, str) else tuple(one) for one in listed]
+    return [name for one in every for name in one if not name.startswith("__")]
+
+
+def _refill(one: Any) -> Callable[[], None] | None:
+    """What puts a thing's parts back; None if it has none that could change."""
+    if isinstance(one, np.ndarray):
+        values = one.copy()
+        return lambda: np.copyto(one, values)
+    refills = [_refill_items(one), _refill_attributes(one)]
+    found = [refill for refill in refills if refill is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+
+    def both() -> None:
+        for refill in found:
+            refill()
+
+    return both
+
+
+def _refill_items(one: Any) -> Callable[[], None] | None:
+    if isinstance(one, dict):
+        return _again(one, dict(one), one.update)
+    if isinstance(one, set):
+        return _again(one, set(one), one.update)
+    if isinstance(one, list | deque):
+        return _again(one, list(one), one.extend)
+    return None
+
+
+def _again(one: Any, before: Any, fill: Callable[[Any], Any]) -> Callable[[], None]:
+    def refill() -> None:
+        if not _unchanged(one, before):
+            one.clear()
+            fill(before)
+
+    return refill
+
+
+def _unchanged(one: Any, before: Any) -> bool:
+    """Whether the very same things are in a container, in the same order."""
+    if len(one) != len(before):
+        return False
+    pairs = zip(one, before, strict=True)
+    if isinstance(one, dict):
+        return all(a is b and one[a] is before[b] for a, b in pairs)
+    return all(a is b for a, b in pairs)
+
+
+def _refill_attributes(one: Any) -> Callable[[], None] | None:
+    if type(one) in CONTAINERS:
+        return None
+    before = _attributes(one)
+    if not before and not hasattr(one, "__dict__") and not _slots(type(one)):
+        return None
+
+    def refill() -> None:
+        now = _attributes(one)
+        for name in now.keys() - before.keys():
+            object.__delattr__(one, name)
+        for name, value in before.items():
+            if now.get(name, MISSING) is not value:
+                object.__setattr__(one, name, value)
+
+    return refill
 
 
 def _same(one: Tensor, two: Tensor) -> bool:

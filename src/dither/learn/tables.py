@@ -21,7 +21,7 @@ from dither.learn.columns import (
     stated,
     target_of,
 )
-from dither.learn.rows import Tensors
+from dither.learn.reading import Reading
 from dither.learn.schema import Field, Schema
 from dither.learn.source import EACH_ROW, Read, Source, column_in, ids_of
 from dither.ledger import Receipt
@@ -42,20 +42,17 @@ def frame_source(
     column_in(data, "target", target)
     how = [stated(name, _how(inputs, name)) for name in names]
     columns = Columns(tuple(how), target_of(classes))
+    reading = Reading(tuple(names), target, columns)
     ids = ids_of(data, owner)
-
-    def of_frame(frame: Any) -> Tensors:
-        return columns.rows([column_in(frame, "inputs", name) for name in wanted])
-
     named = owner if isinstance(owner, str) and owner != EACH_ROW else None
     owned = named is not None or not isinstance(owner, str)
     return Source(
         columns.schema,
-        lambda _: (of_frame(data), ids()),
+        lambda _: (reading.rows(data), ids()),
         owned,
         named,
         notes=_notes(names, how),
-        of_frame=of_frame,
+        reading=reading,
         columns=_in_full(wanted, columns),
     )
 
@@ -115,14 +112,12 @@ def opened_source(
     how = [declared(one, _how(inputs, name)) for name, one in pairs]
     columns = Columns(tuple(how), declared_target(facts[-1]))
     fetched = [one.column for one in facts]
+    reading = Reading(tuple(fetched[:-1]), fetched[-1], columns)
 
     def read(receipt: Receipt | None) -> Read:
         found = data.fetch(list(dict.fromkeys(fetched)), table=table, receipt=receipt)
         rows = columns.rows([found.columns[name] for name in fetched])
         return rows, None if found.owners is None else StoredIds(found.owners)
-
-    def of_frame(frame: Any) -> Tensors:
-        return columns.rows([column_in(frame, "inputs", name) for name in fetched])
 
     return Source(
         columns.schema,
@@ -132,7 +127,7 @@ def opened_source(
         data,
         table,
         _notes(names, how),
-        of_frame,
+        reading,
         _in_full(wanted, columns),
     )
 

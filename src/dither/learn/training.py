@@ -10,8 +10,10 @@ from torch import nn
 
 from dither.by_name import by_name
 from dither.dataset import Dataset
-from dither.learn.clipping import Adaptive
+from dither.learn.clipping import Adapting, Adaptive
+from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
+from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
 from dither.learn.holding import held_out
 from dither.learn.loop import Loop
@@ -29,6 +31,7 @@ from dither.learn.release import ModelRelease, digest_of
 from dither.learn.resuming import blocks, keep, key_of, paying
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
+from dither.learn.silence import silently
 from dither.learn.tables import unread
 from dither.ledger import Account, Attempt
 from dither.ledger.attempts import check_process
@@ -106,10 +109,12 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
         kept_at(source, settings)
         plan = planned(source, settings)
         every_of(settings, plan)
-        return preview_of(plan, micro_of(settings.micro, plan), "")
+        radius = Adapting.of(settings.clip, model, plan.batch)
+        return preview_of(plan, radius, model, micro_of(settings.micro, plan))
     ready = prepared(model, data, settings)
     notes = ready.source.notes
-    found = preview_of(ready.plan, ready.micro, ready.probed.route, notes)
+    how = (ready.micro, ready.probed.route, notes)
+    found = preview_of(ready.plan, ready.radius, ready.model, *how)
     if ready.resumed is None:
         return found
     return replace(found, left=ready.resumed.left, lost=ready.resumed.lost)
@@ -145,9 +150,11 @@ def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
 
 
 def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
-    rows, owners = ready.source.read(paid.receipt)
-    units = units_of(rows, owners, ready.plan.rows)
-    units, held = held_out(ready, units, owners, paid.receipt)
+    keep_memory()
+    with secretly(ready.device), silently():
+        rows, owners = ready.source.read(paid.receipt)
+        units = units_of(rows, owners, ready.plan.rows)
+        units, held = held_out(ready, units, owners, paid.receipt)
     return Loop(ready, units, paid.tell, epochs, held)
 
 
@@ -171,6 +178,7 @@ def _released(
         history=History(epochs, ready.plan.epsilon_after),
         delta=ready.plan.delta,
         digest=digest,
+        reading=ready.source.reading,
     )
 
 

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from dither.errors import ArgumentError
+from dither.learn.draws import secret, secretly, sow
 from dither.learn.gradients.oracle import Loss, called, row_losses
 from dither.learn.history import Figure, evaluating
 from dither.learn.probe import Probed
 from dither.learn.rows import Batch, Units
+from dither.learn.silence import silently
 from dither.learn.state import Held
 from dither.ledger.attempts import check_process
 from dither.mechanisms import Gaussian
@@ -147,7 +150,12 @@ class HeldOut:
         """How well the model does in its final form, with noise."""
         sums = np.zeros(2, np.int64)
         held = Held.of(self.model)
-        with evaluating(self.model), torch.no_grad():
+        with (
+            evaluating(self.model),
+            torch.no_grad(),
+            secretly(self.device),
+            silently(),
+        ):
             for start in range(0, len(self.units), self.micro):
                 some = np.arange(start, min(start + self.micro, len(self.units)))
                 part = self.units.take(some, self.micro).to(self.device)
@@ -167,30 +175,47 @@ class HeldOut:
         return Figure(kind, *(top * value for value in found))
 
     def _counted(self, batch: Batch, held: Held) -> Any:
-        """What the units of a part add. If some record makes the model fail, the units
-        are looked at one by one, and those that do count as wrong.
-        """
-        try:
-            return _summed(self._values(batch, held), batch, self.units.most)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            each = batch.each(self.units.most)
-            return np.sum([self._alone(unit, held) for unit in each], axis=0)
+        if self.probed.decides:
+            return self._one_by_one(batch, held)
+        return self._together(batch, held, secret())
 
-    def _alone(self, unit: Batch, held: Held) -> Any:
-        worst = torch.full((len(unit.there),), float(self.validation.bound is not None))
+    def _together(self, batch: Batch, held: Held, seed: bytes) -> Any:
+        """What the units of a part add. If some record makes the model fail, halves of
+        the part are tried, and a unit that fails by itself counts as wrong.
+        """
+        rows = self.units.most
+        sow(self.device, seed)
         try:
-            return _summed(self._values(unit, held), unit, self.units.most)
+            return _summed(self._values(batch, held), batch, rows)
         except torch.OutOfMemoryError:
             raise
         except Exception:
-            return _summed(worst, unit, self.units.most)
+            halves = batch.halves(rows)
+        if not halves:
+            return _summed(self._worst(len(batch.there)), batch, rows)
+        return sum(self._together(half, held, seed) for half in halves)
+
+    def _one_by_one(self, batch: Batch, held: Held) -> Any:
+        """The same, where the model must see each row alone."""
+        every = []
+        for row in batch.each(1):
+            try:
+                every.append(self._values(row, held).cpu().reshape(1))
+            except torch.OutOfMemoryError:
+                raise
+            except Exception:
+                every.append(self._worst(1))
+        return _summed(torch.cat(every), batch, self.units.most)
+
+    def _worst(self, count: int) -> Tensor:
+        wrong = float(self.validation.bound is not None)
+        return torch.full((count,), wrong, device="cpu")
 
     def _values(self, batch: Batch, held: Held) -> Tensor:
         """A number from 0 to 1 for each row: whether it is right, or its loss."""
         try:
-            outputs = called(self.model, batch.inputs)
+            inputs = tree_map(torch.clone, batch.inputs)  # a model may write into them
+            outputs = called(self.model, inputs)
         finally:
             held.restore()
         if self.validation.bound is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dither.errors import ArgumentError
 from dither.ledger.state import Price
@@ -101,6 +102,12 @@ def noise_for_share(run: Run, terms: Terms, share: Fraction) -> Run:
 
     Says the smallest share there is where even the most noise takes more.
     """
+    return run.times(_noise(run, terms, share))
+
+
+@lru_cache(maxsize=256)
+def _noise(run: Run, terms: Terms, share: Fraction) -> float:
+    """Kept, because a preview and its run ask for the same."""
 
     def taken(noise: float, coarse: bool) -> float:
         guarantee = run.times(noise).guarantee
@@ -115,7 +122,7 @@ def noise_for_share(run: Run, terms: Terms, share: Fraction) -> Run:
             f"steps; the smallest is {least:.3g}: ask for that or more, or for fewer "
             "steps",
         )
-    return run.times(found)
+    return found
 
 
 def _guess(run: Run, terms: Terms, share: Fraction) -> float:

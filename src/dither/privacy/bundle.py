@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,7 @@ from dither.privacy.losses import (
     gaussian_loss,
     laplace_loss,
     pure_loss,
+    sampled_gaussian_floor,
     sampled_gaussian_loss,
 )
 from dither.privacy.numbers import float_up, up, written
@@ -177,6 +178,15 @@ class Bundle:
 
     def loss(self, order: float) -> float:
         """The Rényi loss of all parts together: losses at one order add up."""
+        return self._loss(order, sampled_gaussian_loss)
+
+    def floor(self, order: float) -> float:
+        """No more than `loss`, and cheap where steps are sampled."""
+        return self._loss(order, sampled_gaussian_floor)
+
+    def _loss(
+        self, order: float, of_sampled: Callable[[float, float, float], float]
+    ) -> float:
         terms = [
             gaussian_loss(self.mu, order) if self.gaussians else 0.0,
             float(self.rho) * order,
@@ -193,7 +203,7 @@ class Bundle:
             for epsilon, count in self.laplaces.items()
         ]
         terms += [
-            steps * sampled_gaussian_loss(mu, rate, order)
+            steps * of_sampled(mu, rate, order)
             for (mu, rate), steps in self.sampled.items()
         ]
         terms += [

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.composition import compose
@@ -134,14 +135,12 @@ def calibrate(
             f"must be above low = {bad:g}; pass a noise scale that surely "
             "meets the guarantee",
         )
-    good = _narrow(
-        _pricing(make, wanted, tight=False), wanted.epsilon, bad, good, tolerance
-    )
+    loose = _pricing(make, wanted, tight=False)
+    cost = _pricing(make, wanted, tight=True) if tight else loose
+    good = _narrow(loose, wanted.epsilon, bad, good, tolerance)
     if tight:
-        good = _narrow(
-            _pricing(make, wanted, tight=True), wanted.epsilon, bad, good, tolerance
-        )
-    if _cost(make(good), wanted, tight=tight) > wanted.epsilon:
+        good = _narrow(cost, wanted.epsilon, bad, good, tolerance)
+    if cost(good) > wanted.epsilon:
         raise ArgumentError(
             "high",
             f"even {good:g} does not give {wanted}; pass a larger one or ask "
@@ -153,7 +152,8 @@ def calibrate(
 def _pricing(
     make: Callable[[float], Guarantee], wanted: PureDP | ApproxDP, *, tight: bool
 ) -> Callable[[float], float]:
-    return lambda noise: _cost(make(noise), wanted, tight=tight)
+    """What a noise costs; asked again, it is not computed again."""
+    return cache(lambda noise: _cost(make(noise), wanted, tight=tight))
 
 
 def _narrow(

@@ -133,9 +133,8 @@ def delta_of(
     bundle = bundle_of(parts)
     if bundle.only_bounded and bundle.basic_epsilon() <= written(epsilon):
         return 0.0
-    found = [
-        best_delta(bundle.loss, epsilon, bundle.orders(), refine=not bundle.on_samples)
-    ]
+    refine = not bundle.on_samples
+    found = [best_delta(bundle.loss, epsilon, bundle.orders(), refine, bundle.floor)]
     if bundle.has_gaussian_form:
         found.append(gaussian_delta(bundle.total_mu(), epsilon))
     if bundle.only_bounded and len(bundle.bounded) == 1:
@@ -204,10 +203,9 @@ def _bounded_candidates(bundle: Bundle, delta: float) -> dict[str, float]:
 def _curve_candidates(bundle: Bundle, delta: float) -> dict[str, float]:
     if bundle.only_gaussian:
         return {GAUSSIAN: gaussian_epsilon(bundle.mu, delta)}
+    refine = not bundle.on_samples
     found = {
-        RENYI: best_epsilon(
-            bundle.loss, delta, bundle.orders(), refine=not bundle.on_samples
-        )
+        RENYI: best_epsilon(bundle.loss, delta, bundle.orders(), refine, bundle.floor)
     }
     if bundle.has_rho:
         rho = bundle.total_rho()
@@ -234,7 +232,7 @@ def _split_epsilon(bundle: Bundle, delta: float) -> float:
     others = (
         gaussian_epsilon(rest.mu, delta)
         if rest.has_gaussian_form
-        else best_epsilon(rest.loss, delta, rest.orders(), False)
+        else best_epsilon(rest.loss, delta, rest.orders(), False, rest.floor)
     )
     return float_up(bundle.basic_epsilon() + Fraction(others))
 

@@ -22,7 +22,7 @@ from dither.privacy.loss_grid import (
     response_losses,
 )
 from dither.privacy.numbers import up
-from dither.privacy.renyi import Curve
+from dither.privacy.renyi import Curve, smallest
 from dither.privacy.tilted import Part, Sum, Window, left_out, tilted_sum
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ DIFFERENT = 128
 DIFFERENT_SAMPLED = 64
 
 Tilts = tuple[float, float, float]
+Bound = Callable[[float, float], float]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Dominated:
     """Mechanisms with a known dominating pair: one Gaussian, sampled Gaussians by (μ,
     rate), pure ones and Laplace noise by ε.
 
-    `loss` is their Rényi loss together, at the `orders` that are worth trying.
+    `loss` is their Rényi loss together, at the `orders` that are worth trying; `floor`
+    is never above it, and cheap.
     """
 
     mu: float
@@ -58,6 +60,7 @@ class Dominated:
     pure: tuple[tuple[float, int], ...]
     loss: Curve
     orders: tuple[float, ...]
+    floor: Curve
     fixed: tuple[tuple[float, float, int], ...] = ()
     laplaces: tuple[tuple[float, int], ...] = ()
 
@@ -74,35 +77,55 @@ class Dominated:
         return len(self.sampled) + len(self.fixed)
 
     @cached_property
-    def moments(self) -> list[tuple[float, float]]:
-        """λ and ln E[e^(λ·loss)] at most, for all orders λ + 1."""
-        return [
-            (order - 1.0, (order - 1.0) * self.loss(order)) for order in self.orders
-        ]
+    def _floors(self) -> dict[float, float]:
+        return {order: self.floor(order) for order in self.orders}
+
+    @cached_property
+    def _losses(self) -> dict[float, float]:
+        """Losses at the orders that were asked for."""
+        return {}
+
+    def _loss(self, order: float) -> float:
+        if order not in self._losses:
+            self._losses[order] = self.loss(order)
+        return self._losses[order]
 
     def exceeded(self, log_chance: float) -> float:
         """A loss that is exceeded with no more than this chance (Chernoff)."""
-        return min((moment - log_chance) / tilt for tilt, moment in self.moments)
+        found, _ = self._best(lambda tilt, moment: (moment - log_chance) / tilt)
+        return found
 
     def at_delta(self, log_delta: float) -> tuple[float, Tilts]:
         """About the ε of a δ, and the λ that are good for finding it."""
-        bounds = [
-            ((moment - _stick(tilt) - log_delta) / tilt, tilt)
-            for tilt, moment in self.moments
-        ]
-        best, tilt = min(bounds)
-        least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
-        return best, (tilt, least, least / 2.0)
+        return self._good(
+            lambda tilt, moment: (moment - _stick(tilt) - log_delta) / tilt
+        )
 
     def at_epsilon(self, epsilon: float) -> tuple[float, Tilts]:
         """About ln of the δ of an ε, and the λ that are good for finding it."""
-        bounds = [
-            (moment - _stick(tilt) - tilt * epsilon, tilt)
-            for tilt, moment in self.moments
-        ]
-        best, tilt = min(bounds)
-        least = min(tilt for bound, tilt in bounds if bound <= best + 0.05 * abs(best))
-        return best, (tilt, least, least / 2.0)
+        return self._good(lambda tilt, moment: moment - _stick(tilt) - tilt * epsilon)
+
+    def _best(self, bound: Bound) -> tuple[float, int]:
+        """The smallest of bounds by λ and ln E[e^(λ·loss)], over all orders λ + 1, and
+        its place.
+        """
+        return smallest(
+            lambda order: _at(bound, order, self._loss(order)),
+            self.orders,
+            lambda order: _at(bound, order, self._floors[order]),
+        )
+
+    def _good(self, bound: Bound) -> tuple[float, Tilts]:
+        best, place = self._best(bound)
+        limit = best + 0.05 * abs(best)
+        least = next(
+            order
+            for order in self.orders
+            if _at(bound, order, self._floors[order]) <= limit
+            and _at(bound, order, self._loss(order)) <= limit
+        )
+        least -= 1.0
+        return best, (self.orders[place] - 1.0, least, least / 2.0)
 
     def spread(self, tilt: float) -> float:
         """About the standard deviation of the tilted losses, as if they were those of a
@@ -147,6 +170,7 @@ def dominated_by(bundle: Bundle) -> Dominated:
         _few(bundle.worst),
         bundle.loss,
         bundle.orders(),
+        bundle.floor,
         _steps(bundle.fixed),
         _few(bundle.laplaces),
     )
@@ -199,6 +223,10 @@ def pld_delta(mechanisms: Dominated, epsilon: float) -> float | None:
         mechanisms, epsilon, tilts, log_delta, lambda total: total.delta(epsilon)
     )
     return min(up(delta), 1.0) if math.isfinite(delta) else None
+
+
+def _at(bound: Bound, order: float, loss: float) -> float:
+    return bound(order - 1.0, (order - 1.0) * loss)
 
 
 def _stick(tilt: float) -> float:

@@ -81,11 +81,16 @@ def best_epsilon(
     delta: float,
     orders: Sequence[float] = WIDE_ORDERS,
     refine: bool = True,
+    floor: Curve | None = None,
 ) -> float:
-    """The smallest ε over the orders, each of which gives a valid one."""
-    return _smallest(
-        lambda order: epsilon_from_loss(order, curve(order), delta), orders, refine
-    )
+    """The smallest ε over the orders, each of which gives a valid one. `floor` is never
+    above the curve: orders at which even that is too much are left out.
+    """
+
+    def bound(loss: Curve) -> Curve:
+        return lambda order: epsilon_from_loss(order, loss(order), delta)
+
+    return _smallest(bound(curve), orders, refine, floor and bound(floor))
 
 
 def best_delta(
@@ -93,20 +98,39 @@ def best_delta(
     epsilon: float,
     orders: Sequence[float] = WIDE_ORDERS,
     refine: bool = True,
+    floor: Curve | None = None,
 ) -> float:
     """The smallest δ over the orders, each of which gives a valid one."""
-    return _smallest(
-        lambda order: delta_from_loss(order, curve(order), epsilon), orders, refine
-    )
+
+    def bound(loss: Curve) -> Curve:
+        return lambda order: delta_from_loss(order, loss(order), epsilon)
+
+    return _smallest(bound(curve), orders, refine, floor and bound(floor))
 
 
-def _smallest(bound: Curve, orders: Sequence[float], refine: bool) -> float:
-    values = [bound(order) for order in orders]
-    best = min(range(len(values)), key=values.__getitem__)
+def _smallest(
+    bound: Curve, orders: Sequence[float], refine: bool, floor: Curve | None
+) -> float:
+    value, best = smallest(bound, orders, floor)
     if not refine:
-        return values[best]
+        return value
     low, high = orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)]
-    return min(values[best], _golden(bound, low - 1.0, high - 1.0))
+    return min(value, _golden(bound, low - 1.0, high - 1.0))
+
+
+def smallest(
+    bound: Curve, orders: Sequence[float], floor: Curve | None = None
+) -> tuple[float, int]:
+    """The smallest value, and the first place that has it. With a floor, the most
+    promising orders are tried first, until no other can be better.
+    """
+    floors = [-math.inf if floor is None else floor(order) for order in orders]
+    best = math.inf, 0
+    for place in sorted(range(len(orders)), key=floors.__getitem__):
+        if floors[place] > best[0]:
+            break
+        best = min(best, (bound(orders[place]), place))
+    return best
 
 
 def _golden(bound: Curve, low: float, high: float) -> float:

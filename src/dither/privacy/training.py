@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import SupportsIndex
 
 from dither.errors import ArgumentError
 from dither.privacy.calibration import calibrate, probe
 from dither.privacy.composite import Composed, PoissonSampled
+from dither.privacy.composition import compose
 from dither.privacy.concentrated import GaussianDP
 from dither.privacy.guarantees import ApproxDP, Guarantee
 from dither.privacy.numbers import Number, float_up, fraction, positive, whole
@@ -158,21 +160,28 @@ def noise_for(run: Run, epsilon: Number, delta: Number) -> Run:
     )
     if not wanted.delta:
         raise ArgumentError("delta", "must be above 0; pass one such as 1e-5")
-    least = run.times(MOST_NOISE).guarantee.epsilon_at(wanted.delta)
-    if least > wanted.epsilon:
-        raise ArgumentError(
-            "epsilon",
-            f"{wanted.epsilon:g} cannot be reached by {run.steps:,} such steps; the "
-            f"smallest is {least:.3g}: ask for that or more, or for fewer steps",
-        )
-    found = calibrate(
+    return run.times(_noise(run, wanted))
+
+
+@lru_cache(maxsize=256)
+def _noise(run: Run, wanted: ApproxDP) -> float:
+    """Kept, because a preview and its run ask for the same."""
+    most = run.times(MOST_NOISE).guarantee
+    if compose([most], wanted.delta, tight=False).epsilon > wanted.epsilon:
+        least = most.epsilon_at(wanted.delta)
+        if least > wanted.epsilon:
+            raise ArgumentError(
+                "epsilon",
+                f"{wanted.epsilon:g} cannot be reached by {run.steps:,} such steps; the "
+                f"smallest is {least:.3g}: ask for that or more, or for fewer steps",
+            )
+    return calibrate(
         lambda noise: run.times(noise).guarantee,
         wanted,
         LEAST_NOISE,
         MOST_NOISE,
         tolerance=TOLERANCE,
     )
-    return run.times(found)
 
 
 Part = Callable[[float, bool], float]

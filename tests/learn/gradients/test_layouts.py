@@ -5,6 +5,7 @@ which it cannot be are refused.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -69,7 +70,7 @@ def test_units_that_are_off() -> None:
     torch.manual_seed(1)
     model = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 5))
     nn.init.constant_(model[0].bias, -2.0)
-    assert set(layouts(model, torch.randn(COUNT, 4))) == {0, 1}
+    assert [one.number for one in layouts(model, torch.randn(COUNT, 4))] == [0, 1]
 
 
 def test_a_layer_that_is_always_off_is_not_guessed_at() -> None:
@@ -155,3 +156,63 @@ def test_the_model_is_left_as_it_was(make: Callable[[], nn.Module]) -> None:
     assert all(torch.equal(one, other) for one, other in pairs)
     assert all(one.grad is None for one in model.parameters())
     assert model.training
+
+
+class Choosing(nn.Module):
+    """A model with ways of equal shapes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two, self.way = nn.Linear(5, 5), nn.Linear(5, 5), "both"
+
+    def forward(self, values: Tensor) -> Tensor:
+        if self.way == "one":
+            return self.one(values)
+        first = self.two(values) if self.way == "swapped" else self.one(values)
+        last = values[: len(values) // 2] if self.way == "fewer" else values
+        places = self.two(last).mean(0) * 0 if self.way == "fewer" else self.two(last)
+        return first + places
+
+
+@pytest.mark.parametrize("way", ["one", "swapped", "fewer"])
+def test_other_calls_and_shapes_than_those_looked_at_are_refused(way: str) -> None:
+    torch.manual_seed(2)
+    model = Choosing()
+    inputs, targets = torch.randn(4, 5), torch.zeros(4, dtype=torch.int64)
+    found = Ghost(model, LOSS, layouts(model, inputs))
+    oracle = found.settled(inputs, targets)
+    oracle.measured(inputs, targets, torch.ones(4))
+    model.way = way
+    with pytest.raises(Untraceable):
+        oracle.measured(inputs, targets, torch.ones(4))
+
+
+def test_a_small_use_that_is_not_seen_is_found() -> None:
+    class Hidden(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, values: Tensor, weight: Tensor) -> Tensor:
+            ctx.save_for_backward(values, weight)
+            return values @ weight
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+            values, weight = ctx.saved_tensors
+            return gradient @ weight.T, values.T @ gradient
+
+    def small(layer: nn.Linear, values: Tensor) -> Tensor:
+        hidden = Hidden.apply(values, layer.weight)  # type: ignore[no-untyped-call]
+        return values + 1e-6 * hidden
+
+    model = Lambda(small, size=(5, 5))
+    model.out.requires_grad_(False)
+
+    class Beside(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.then = nn.Linear(5, 5), model
+
+        def forward(self, values: Tensor) -> Tensor:
+            return self.then(self.first(values))
+
+    with pytest.raises(Untraceable, match="not seen"):
+        layouts(Beside(), torch.randn(COUNT, 5))

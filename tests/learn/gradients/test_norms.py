@@ -124,7 +124,7 @@ def test_bfloat16_norms_are_those_of_its_numbers(kind: str) -> None:
     assert use.whole().dtype == torch.float32
 
 
-@pytest.mark.parametrize("entries", [1, 127, 128, 129, 5000])
+@pytest.mark.parametrize("entries", [1, 127, 128, 129, 784, 5000, 8191])
 def test_held_gradients_have_their_norm(entries: int) -> None:
     use = Whole(torch.randn(UNITS, entries) * torch.logspace(-8, 8, UNITS)[:, None])
     found, wanted = measured([use]).squares.sqrt(), truth([use])

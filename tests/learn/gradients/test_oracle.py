@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils._pytree import tree_map
 
+from dither.learn.gradients.alone import Alone
 from dither.learn.gradients.clipping import Automatic, Flat, PerLayer
 from dither.learn.gradients.layouts import layouts_of
 from dither.learn.gradients.oracle import Ghost, Oracle, called, trained
@@ -59,7 +60,11 @@ def single(case: Case, model: nn.Module) -> Oracle:
     return Single(model, case.loss)
 
 
-ROUTES = (ghost, single)
+def alone(case: Case, model: nn.Module) -> Oracle:
+    return Alone(model, case.loss)
+
+
+ROUTES = (ghost, single, alone)
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -241,3 +246,24 @@ def test_an_output_that_no_parameter_reaches_has_no_gradient(
 
 def named(name: str) -> Case:
     return next(one for one in CASES if one.name == name)
+
+
+def test_weights_that_are_too_small_are_zero() -> None:
+    """Rounded to a float32 that is not usual, they would be too large."""
+    squares = {"a": torch.tensor([1e30, 2e30, 1.3e30], dtype=torch.float64)}
+    found = Flat(1e-30)(squares)["a"].double() * squares["a"].sqrt()
+    assert bool((found <= 1e-30).all())
+
+
+@pytest.mark.parametrize("kind", [Single, Alone])
+def test_modules_with_two_names_are_put_back(kind: type[Single]) -> None:
+    layer = nn.Linear(4, 4)
+    model = nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(4, 5))
+    before = list(model.parameters())
+    case = Case("shared", lambda: model, reals(4))
+    inputs, targets, there = case.inputs(6), case.targets(6), torch.ones(6)
+    oracle = kind(model, case.loss, held=1)  # in several parts
+    found = oracle.sums(inputs, targets, there, Flat(RADIUS))
+    assert far(found, loop(case, model, inputs, targets)) < NEAR
+    pairs = zip(model.parameters(), before, strict=True)
+    assert all(one is other for one, other in pairs)

@@ -92,7 +92,9 @@ def _together(squares: Squares) -> Tensor:
 
 def _safe(weights: Tensor, norms: Tensor, most: float = 1.0) -> Tensor:
     """Weights of at most 1, and 0 for a unit whose norm is infinite or not a number.
-    They are rounded down: times the norm they must not exceed the radius.
+    They are rounded down: times the norm they must not exceed the radius. One that is no
+    usual float32 could be rounded up, and is 0.
     """
     smaller = weights.clamp_max(most) * (1 - 4 * torch.finfo(torch.float32).eps)
-    return torch.where(torch.isfinite(norms), smaller, 0.0).to(torch.float32)
+    usual = (norms < math.inf) & (smaller >= torch.finfo(torch.float32).tiny)
+    return torch.where(usual, smaller, 0.0).to(torch.float32)

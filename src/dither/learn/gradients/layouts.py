@@ -28,12 +28,12 @@ from dither.learn.gradients.oracle import (
     size_of,
     trained,
 )
-from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Tape
+from dither.learn.gradients.tape import LEADING, SECOND, SHARED, UNSEEN, Call, Tape
 from dither.learn.gradients.untraceable import Untraceable
 
 __all__ = ["layouts_of"]
 
-Seen = Mapping[int, list[Tensor]]
+Seen = Mapping[Call, list[Tensor]]
 LAYOUTS = (LEADING, SECOND, SHARED)
 TRIALS = 12
 CONFIRMED = 3
@@ -44,7 +44,7 @@ LARGE = 1e3
 
 def layouts_of(
     model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
-) -> dict[int, str]:
+) -> dict[Call, str]:
     """The layout of each tapped call; raises `Untraceable` if a call has none.
 
     Takes two rows or more. A model that draws numbers is looked at in both modes, and
@@ -62,35 +62,49 @@ def layouts_of(
 
 def _layouts(
     model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
-) -> dict[int, str]:
+) -> dict[Call, str]:
     moved = copy.deepcopy(model)
-    found: dict[int, str] = {}
-    shown: dict[int, Tensor] = {}
+    found: dict[Call, str] = {}
+    shown: dict[Call, Tensor] = {}
+    way: list[Call] | None = None
     for trial in range(TRIALS):
         _move(moved, model, 0.5 + 0.2 * trial)
         seen, calls = _gradients(moved, loss, inputs, targets, found)
+        if way is not None and calls != way:
+            raise Untraceable("a model that takes another way each time")
+        way = calls
         new = {
             call: _layout(one, found.get(call))
             for call, one in seen.items()
             if call in found or bool(_lit(one).all())
         }
         if SHARED in new.values() and SHARED not in found.values():
-            found = new
+            # Copies for each row have one axis more in all calls that follow.
+            found, way = {one: SHARED for one in new if new[one] == SHARED}, None
+            shown = {}
             continue
         if any(found.get(call, one) != one for call, one in new.items()):
             raise Untraceable("a layer that sees rows in two ways")
         found |= new
         for call, one in seen.items():
-            shown[call] = shown.get(call, torch.zeros(1)) + _lit(one)
+            shown[call] = shown.get(call, torch.zeros(1, dtype=torch.float32)) + _lit(
+                one
+            )
         if len(found) == len(shown) and all(bool(one.all()) for one in shown.values()):
             break
     else:
         raise Untraceable("a layer that no gradient reaches")
-    found = {call: found.get(call, UNSEEN) for call in range(calls)}
+    found = {call: found.get(call, UNSEEN) for call in calls}
     _move_and_confirm(moved.eval(), model, loss, inputs, targets, found)
     larger = tree_map(_larger, inputs)
-    _check_larger(_gradients(moved, loss, larger, targets, found)[0], found)
+    _check_larger(_gradients(moved, _directed, larger, targets, found)[0], found)
     return found
+
+
+def _directed(outputs: Tensor, _: Tensor) -> Tensor:
+    """Some direction. A loss of large rows may be flat, and then shows nothing."""
+    places = torch.arange(outputs.numel(), device=outputs.device).to(outputs.dtype)
+    return (outputs.flatten() * torch.sin(places + 1)).sum()
 
 
 def _move_and_confirm(
@@ -99,7 +113,7 @@ def _move_and_confirm(
     loss: Loss,
     inputs: Inputs,
     targets: Tensor,
-    layouts: Mapping[int, str],
+    layouts: Mapping[Call, str],
 ) -> None:
     """Confirm at other parameters if it fails: a number that is all but 0 may be above
     it in a batch and below it alone, and a ReLU then tells them apart. What is not seen
@@ -121,7 +135,7 @@ def _larger(rows: Tensor) -> Tensor:
     return rows * LARGE if rows.is_floating_point() else rows
 
 
-def _check_larger(seen: Seen, layouts: Mapping[int, str]) -> None:
+def _check_larger(seen: Seen, layouts: Mapping[Call, str]) -> None:
     """That large rows are apart too, where their gradients are numbers."""
     for call, gradients in seen.items():
         layout = layouts.get(call, UNSEEN)
@@ -146,17 +160,17 @@ def _gradients(
     loss: Loss,
     inputs: Inputs,
     targets: Tensor,
-    layouts: Mapping[int, str],
-) -> tuple[Seen, int]:
+    layouts: Mapping[Call, str],
+) -> tuple[Seen, list[Call]]:
     """For each tapped call that gradients reach, that of its output for each row's
-    loss; and how many calls there are.
+    loss; and all calls there are.
     """
     names = {id(one): name for name, one in trained(model).items()}
     count = size_of(inputs)
-    seen: dict[int, list[Tensor | None]] = {}
+    seen: dict[Call, list[Tensor | None]] = {}
     row = 0
 
-    def watch(call: int, gradient: Tensor) -> None:
+    def watch(call: Call, gradient: Tensor) -> None:
         seen.setdefault(call, [None] * count)[row] = gradient
 
     tape = Tape(KNOWN, names, count, layouts=layouts, watcher=watch)
@@ -216,12 +230,12 @@ def _confirm(
     loss: Loss,
     inputs: Inputs,
     targets: Tensor,
-    layouts: Mapping[int, str],
+    layouts: Mapping[Call, str],
 ) -> None:
     """That norms and sums are those of single rows."""
     count, parameters = size_of(inputs), trained(model)
     near = _near(parameters.values())
-    there = torch.ones(count, device=targets.device)
+    there = torch.ones(count, dtype=torch.float32, device=targets.device)
     found = Ghost(model, loss, layouts).measured(inputs, targets, there)
     total = {
         name: one.total(torch.ones_like(there)).view_as(parameters[name])
@@ -233,6 +247,8 @@ def _confirm(
         # Gradients that vanish but for rounding are compared with the whole.
         slack = near * _length(each.values())
         for name, one in each.items():
+            if name not in found and bool((one != 0).any()):
+                raise Untraceable(f"a use of {name} that is not seen")
             norm = math.sqrt(found[name].squares[row]) if name in found else 0.0
             if not norm >= _length([one]) - slack:
                 raise Untraceable(f"a use of {name} that is not seen")

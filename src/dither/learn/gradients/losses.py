@@ -110,10 +110,11 @@ def _classes(
     classes = outputs.shape[1]
     known = (targets >= 0) & (targets < classes)
     labels = torch.where(known, targets, OUTSIDE)
+    if outputs.ndim == 2:
+        alone: Tensor = func(outputs, labels, reduction="none", **words)
+        return alone
     # A line of scores for each label: no copy where classes are last in memory.
     scores = outputs.movedim(1, -1).reshape(-1, classes)
     found: Tensor = func(scores, labels.flatten(), reduction="none", **words)
-    if outputs.ndim == 2:
-        return found
     total = found.view(len(outputs), -1).sum(1)
     return total / known.flatten(1).sum(1) if reduction == "mean" else total

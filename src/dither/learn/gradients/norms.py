@@ -17,7 +17,7 @@ from dither.learn.gradients.uses import (
     Outer,
     Use,
     gathered,
-    squares_of,
+    norms,
 )
 
 __all__ = ["LOST", "Measured", "cheaper", "fused", "ghost_is_cheaper", "measured"]
@@ -91,7 +91,8 @@ def _direct(gradients: Tensor) -> Tensor:
 
         return sums.squares(gradients.contiguous(), (0, gradients.shape[1]))[0]
     share = 1 + (BLOCK + 8) * rounding(gradients)
-    return squares_of(gradients) * share + gradients.shape[1] * LOST**2
+    lost = LOST * math.sqrt(gradients.shape[1])
+    return (norms(gradients) + lost).square_().mul_(share)
 
 
 def _ghost(uses: Sequence[Factored]) -> Tensor:
@@ -130,13 +131,13 @@ def fused(use: Outer) -> bool:
 
 def _single(use: Factored) -> Tensor:
     """One place: nothing is added up, so nothing cancels. What small numbers lose (see
-    `_lost`) is bounded by (a + b)² ≤ (1 + 2^-20) a² + (1 + 2^20) b².
+    `_lost`) is added to both sides.
     """
-    left, right = use.sides
+    high, wide = math.sqrt(use.left_length), math.sqrt(use.right.shape[2])
+    left = use.left_norms[:, 0] + LOST * high
+    right = use.right_norms[:, 0] + LOST * wide
     share = 1 + (2 * BLOCK + 32) * rounding(use.right)
-    lost = LOST**2 * 2.0**22
-    first = (left * share).add_(lost * use.left_length)
-    return first.mul_(right + lost * use.right.shape[2])
+    return left.mul_(right).square_().mul_(share)
 
 
 def _lost(left: Tensor, right: Tensor, use: Factored) -> Tensor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from dither.learn.gradients.layers import KNOWN
 from dither.learn.gradients.losses import Loss, row_losses
 from dither.learn.gradients.norms import Measured
-from dither.learn.gradients.tape import Tape
+from dither.learn.gradients.tape import Call, Shapes, Tape
 from dither.learn.gradients.together import all_measured, totals
 
 __all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
@@ -41,11 +42,14 @@ def called(model: Callable[..., Any], inputs: Inputs) -> Any:
     return model(**inputs) if isinstance(inputs, dict) else model(inputs)
 
 
-def as_given(values: Tensor) -> torch.autocast:
+def as_given(values: Tensor) -> AbstractContextManager[object]:
     """Products in the type of their factors: what autocast is for is the way forward,
     and it would round norms and sums.
     """
-    return torch.autocast(values.device.type, enabled=False)
+    kind = values.device.type
+    if not torch.is_autocast_enabled(kind):
+        return nullcontext()
+    return torch.autocast(kind, enabled=False)
 
 
 def size_of(inputs: Inputs) -> int:
@@ -116,30 +120,39 @@ class Ghost(Oracle):
 
     model: nn.Module
     loss: Loss
-    layouts: Mapping[int, str] = field(default_factory=dict)
+    layouts: Mapping[Call, str] = field(default_factory=dict)
+    shapes: Sequence[Shapes] | None = None
+    """Of what layers take for a part of a batch. All parts have as many rows, so other
+    shapes come from what is in the rows."""
+
+    def settled(self, inputs: Inputs, targets: Tensor, rows: int = 1) -> Ghost:
+        """The same for parts of this size only, with the shapes of these rows."""
+        tape = self._tape(size_of(inputs) // rows, rows)
+        self._losses(tape, inputs, targets)
+        return replace(self, shapes=tuple(tape.shapes))
 
     def measured(
         self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
     ) -> dict[str, Measured]:
-        parameters = trained(self.model)
-        names = {id(one): name for name, one in parameters.items()}
-        units = size_of(inputs) // rows
         there = there.bool()
         # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
-        tape = Tape(KNOWN, names, units, rows, self.layouts, absent)
+        tape = self._tape(size_of(inputs) // rows, rows, absent)
         # Nothing of the way forward is held by a name of its own here: it can go while
         # gradients come back.
-        total = [self._total(tape, inputs, targets, there)]
+        losses = [self._losses(tape, inputs, targets)]
+        counted = there.to(losses[0].dtype)
         with as_given(targets):
-            torch.autograd.grad(total.pop(), tape.anchor, allow_unused=True)
+            torch.autograd.grad(losses.pop(), tape.anchor, counted, allow_unused=True)
             return all_measured(tape.uses)
 
-    def _total(
-        self, tape: Tape, inputs: Inputs, targets: Tensor, there: Tensor
-    ) -> Tensor:
+    def _tape(self, units: int, rows: int, absent: Tensor | None = None) -> Tape:
+        names = {id(one): name for name, one in trained(self.model).items()}
+        return Tape(KNOWN, names, units, rows, self.layouts, absent)
+
+    def _losses(self, tape: Tape, inputs: Inputs, targets: Tensor) -> Tensor:
         with tape:
             outputs = called(self.model, inputs)
-        losses = row_losses(self.loss, outputs, targets)
-        return torch.where(there, losses, 0.0).sum()
+        tape.check(self.shapes)
+        return row_losses(self.loss, outputs, targets)

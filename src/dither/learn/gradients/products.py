@@ -68,7 +68,7 @@ def summed(left: Tensor, right: Tensor, weights: Tensor) -> Tensor:
     narrow = left.shape[2] <= right.shape[2]
     if left.dtype not in FULL and left.is_cuda:
         return _two_parts(left, right, weights, narrow)
-    each = weights[:, None, None]
+    each = weights.view(-1, 1, 1)
     left, right = (left * each, right) if narrow else (left, right * each)
     # A product with weights is in float32 at least.
     left, right = _alike(left.flatten(0, 1), right.flatten(0, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from dither.learn.gradients.oracle import (
 )
 from dither.learn.gradients.uses import Whole, full
 
-__all__ = ["Single"]
+__all__ = ["Single", "held_for"]
 
 HELD = 1 << 26
 """Numbers of gradients that are held at once: 256 MiB in float32."""
@@ -79,15 +80,27 @@ class Single(Oracle):
         with sdpa_kernel(SDPBackend.MATH):
             found = each(plain, alone, targets.unsqueeze(1))
         units = size_of(inputs) // rows
-        return {name: measured([_held(found[name], there, units)]) for name in plain}
+        return {name: measured([held_for(found[name], there, units)]) for name in plain}
 
     def _loss(self, parameters: dict[str, Any], row: Inputs, target: Tensor) -> Tensor:
         args, words = ((), row) if isinstance(row, dict) else (row, {})
         args = args if isinstance(args, tuple) else (args,)
-        return self.loss(functional_call(self.model, parameters, args, words), target)
+        given = {place: parameters[name] for place, name in self._places()}
+        found = functional_call(self.model, given, args, words, tie_weights=False)
+        return self.loss(found, target)
+
+    def _places(self) -> Iterator[tuple[str, str]]:
+        """Where each trained parameter is, and its name: once for each module. PyTorch
+        would put parameters of a module with two names back in the wrong order.
+        """
+        names = {id(one): name for name, one in trained(self.model).items()}
+        for prefix, module in self.model.named_modules():
+            for name, one in module._parameters.items():
+                if id(one) in names:
+                    yield f"{prefix}.{name}" if prefix else name, names[id(one)]
 
 
-def _held(gradients: Tensor, there: Tensor, units: int) -> Whole:
+def held_for(gradients: Tensor, there: Tensor, units: int) -> Whole:
     """The sum over a unit's rows; rows that only fill up count for nothing, even if
     their gradient is not a number.
     """

@@ -6,10 +6,10 @@ parameter that is trained is `Untraceable`, and its model goes by `torch.func`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ from dither.learn.gradients.taps import Seen
 from dither.learn.gradients.untraceable import Untraceable
 from dither.learn.gradients.uses import Factored, Use, Whole
 
-__all__ = ["LEADING", "SECOND", "SHARED", "UNSEEN", "Tape"]
+__all__ = ["LEADING", "SECOND", "SHARED", "UNSEEN", "Call", "Shapes", "Tape"]
 
 LEADING, SECOND, SHARED, UNSEEN = "leading", "second", "shared", "unseen"
 """Where rows are in what a layer sees: along its first axis (maybe with places inside
@@ -29,6 +29,18 @@ back to a layer that is unseen."""
 
 
 Known = Callable[..., Any]
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class Call(NamedTuple):
+    """Which call of a tapped function it is: a model that leaves a layer out, or takes
+    another one, makes other calls.
+    """
+
+    number: int
+    function: str
+    parameters: tuple[str, ...]
+    axes: int
 
 
 @dataclass
@@ -36,34 +48,38 @@ class Tape(TorchFunctionMode):
     """`known` are the functions that are tapped, and how; `names` the trained parameters
     by identity; `units` and `rows` how many units a batch has, and rows a unit;
     `layouts` where rows are at each tapped call; `absent` the rows that only fill a unit
-    up. With a `watcher`, gradients of outputs are shown to it by the call's number, and
-    no use is noted.
+    up. With a `watcher`, gradients of outputs are shown to it by the call, and no use is
+    noted.
     """
 
     known: Mapping[Any, Known]
     names: Mapping[int, str]
     units: int
     rows: int = 1
-    layouts: Mapping[int, str] = field(default_factory=dict)
+    layouts: Mapping[Call, str] = field(default_factory=dict)
     absent: Tensor | None = None
-    watcher: Callable[[int, Tensor], None] | None = None
+    watcher: Callable[[Call, Tensor], None] | None = None
     uses: dict[str, list[Use]] = field(default_factory=dict)
-    calls: int = 0
+    calls: list[Call] = field(default_factory=list)
+    shapes: list[Shapes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
-        self.anchor = torch.zeros((), requires_grad=True)
+        self.anchor = torch.zeros(
+            (), dtype=torch.float32, device="cpu", requires_grad=True
+        )
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         words = dict(kwargs or {})
-        if not any(self.watched(one) for one in _flat((args, words.values()))):
+        if not (self._among(args) or self._among(words.values())):
             return func(*args, **words)
         known = self.known.get(func)
         if known is not None:
             if "input" in words:
                 args = (words.pop("input"), *args)
+            self._now = func, (*args, *words.values())
             return known(self, func, *args, **words)
         found = func(*args, **words)
         if any(isinstance(one, Tensor) and one.requires_grad for one in _flat(found)):
@@ -76,20 +92,44 @@ class Tape(TorchFunctionMode):
         return self.units * self.rows
 
     def watched(self, value: Any) -> bool:
-        return isinstance(value, Tensor) and id(value) in self.names
+        # A parameter lives as long as its name here, so nothing else has its identity.
+        return id(value) in self.names
+
+    def _among(self, values: Iterable[Any]) -> bool:
+        """Whether a trained parameter is here, or in a list here."""
+        return any(
+            self._among(one) if isinstance(one, (list, tuple)) else self.watched(one)
+            for one in values
+        )
 
     def call(self, seen: Callable[[str, Any, Tensor], None]) -> tuple[str, Seen]:
         """Where rows are in the next tapped call, and what to do on its way back."""
-        number, self.calls = self.calls, self.calls + 1
-        layout = self.layouts.get(number, LEADING)
+        call = self._noted()
+        layout = self.layouts.get(call, LEADING)
         watcher = self.watcher
         if watcher is not None:
-            return layout, lambda _, gradient: watcher(number, gradient)
-        if self.layouts and number not in self.layouts:
+            return layout, lambda _, gradient: watcher(call, gradient)
+        if self.layouts and call not in self.layouts:
             raise Untraceable("a model that now takes another way")
         if layout == UNSEEN:
             return LEADING, _refused
         return layout, partial(seen, layout)
+
+    def _noted(self) -> Call:
+        func, given = self._now
+        values = [one for one in _flat(given) if isinstance(one, Tensor)]
+        names = [self.names[id(one)] for one in values if id(one) in self.names]
+        name, axes = getattr(func, "__name__", str(func)), values[0].ndim
+        self.calls.append(Call(len(self.calls), name, tuple(names), axes))
+        self.shapes.append(tuple(tuple(one.shape) for one in values))
+        return self.calls[-1]
+
+    def check(self, shapes: Sequence[Shapes] | None) -> None:
+        """That the model made all calls, and with these shapes if they are known."""
+        if self.layouts and len(self.calls) != len(self.layouts):
+            raise Untraceable("a model that now leaves something out")
+        if shapes is not None and self.shapes != list(shapes):
+            raise Untraceable("a model that now takes rows of other shapes")
 
     def arranged(self, values: Tensor, layout: str, axes: int = 1) -> Tensor:
         """[units, places, …] with the last `axes` axes as they are."""
@@ -127,7 +167,7 @@ class Tape(TorchFunctionMode):
 
 
 def _flat(values: Any) -> Iterable[Any]:
-    if isinstance(values, (list, tuple)) or type(values).__name__ == "dict_values":
+    if isinstance(values, (list, tuple)):
         for one in values:
             yield from _flat(one)
     else:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
 
 from dither.learn.gradients.products import gram, summed
 
-__all__ = ["Factored", "Lookup", "Outer", "Use", "Whole", "gathered"]
+__all__ = ["Factored", "Lookup", "Outer", "Use", "Whole", "gathered", "norms"]
 
 
 BLOCK = 128
@@ -81,12 +82,6 @@ class Factored(Use):
     def left_norms(self) -> Tensor:
         """[units, places]"""
 
-    @property
-    def sides(self) -> tuple[Tensor, Tensor]:
-        """Squared lengths of both sides at the only place."""
-        left = self.left_norms[:, 0].square()
-        return left, squares_of(full(self.right[:, 0]))
-
     @abstractmethod
     def lefts_with(self, other: Factored) -> Tensor:
         """Products of left sides: [units, my places, other's places]"""
@@ -127,11 +122,6 @@ class Outer(Factored):
     @property
     def left_norms(self) -> Tensor:
         return norms(self.left)
-
-    @property
-    def sides(self) -> tuple[Tensor, Tensor]:
-        left, right = (squares_of(full(one[:, 0])) for one in (self.left, self.right))
-        return left, right
 
     def lefts_with(self, other: Factored) -> Tensor:
         if isinstance(other, Outer):
@@ -219,28 +209,22 @@ def turned(values: Tensor, kernel: Kernel) -> Tensor:
 
 
 def norms(values: Tensor) -> Tensor:
-    """The length of each last axis, in double precision."""
-    return squares_of(full(values)).sqrt()
+    """The length of each last axis, in double precision.
 
-
-def squares_of(values: Tensor) -> Tensor:
-    """The squared length of each last axis, in double precision.
-
-    Blocks are summed in the precision of the values, which costs half as much as
-    turning all of them into doubles, and rounds a sum of squares `BLOCK` times.
+    Blocks are measured in the precision of the values, which costs less than turning
+    all of them into doubles, and rounds a sum of squares `BLOCK` times at most.
     """
-    width = values.shape[-1]
-    most = width - width % BLOCK
-    if not most:
-        return _length(values).square()
-    blocks = values[..., :most].reshape(*values.shape[:-1], -1, BLOCK)
-    found = _length(blocks).square().sum(-1)
-    return found if most == width else found + _length(values[..., most:]).square()
+    *before, width = values.shape
+    blocks = full(values).reshape(*before, -1, _block(width))
+    each = torch.linalg.vector_norm(blocks, dim=-1)
+    found: Tensor = torch.linalg.vector_norm(each, dim=-1, dtype=torch.float64)
+    return found
 
 
-def _length(values: Tensor) -> Tensor:
-    found: Tensor = torch.linalg.vector_norm(values, dim=-1)
-    return found.double()
+@cache
+def _block(width: int) -> int:
+    """The largest block, so that blocks are of one size."""
+    return max(size for size in range(1, BLOCK + 1) if width % size == 0)
 
 
 def full(values: Tensor) -> Tensor:
