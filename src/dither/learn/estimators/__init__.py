@@ -13,7 +13,10 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.bayes import GaussianNB
+from dither.learn.estimators.clusters import KMeans
+from dither.learn.estimators.components import PCA
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.scaling import StandardScaler
 
-__all__ = ["LogisticRegression", "StandardScaler"]
+__all__ = ["PCA", "GaussianNB", "KMeans", "LogisticRegression", "StandardScaler"]
