@@ -18,8 +18,11 @@ if TYPE_CHECKING:
         PCA,
         GaussianNB,
         KMeans,
+        LinearRegression,
         LogisticRegression,
+        Ridge,
         StandardScaler,
+        make_pipeline,
     )
     from dither.learn.previewing import Preview
     from dither.learn.release import ModelRelease
@@ -37,9 +40,12 @@ _ESTIMATORS = {
     "dither.learn.estimators": (
         "GaussianNB",
         "KMeans",
+        "LinearRegression",
         "LogisticRegression",
         "PCA",
+        "Ridge",
         "StandardScaler",
+        "make_pipeline",
     ),
 }
 # What each module needs, which not everybody has installed
@@ -58,11 +64,14 @@ __all__ = [
     "GaussianNB",
     "KMeans",
     "Linear",
+    "LinearRegression",
     "LogisticRegression",
     "ModelRelease",
     "PerLayer",
     "Preview",
+    "Ridge",
     "StandardScaler",
+    "make_pipeline",
     "preview",
     "train",
 ]
