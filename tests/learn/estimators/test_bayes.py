@@ -14,6 +14,7 @@ from dither import audit
 from dither.errors import ArgumentError
 from dither.learn import GaussianNB
 from dither.learn.estimators.bayes import Bayes
+from dither.learn.estimators.owners import WHOLE
 from tests.learn.estimators.support_sums import (
     NORMAL,
     PURE,
@@ -31,7 +32,7 @@ def plan(width, spending=PURE, rows=1, steps=8):
 @pytest.mark.parametrize("width", [1, 2])
 def test_what_one_unit_moves(width):
     before = rows_of([[0.2] * width, [0.9] * width], [0, 1])
-    most = {1: 0.0, 1024: 0.0}
+    most = {1: 0.0, WHOLE: 0.0}
     lengths = dict(most)
     for whole, unit in units(width, classes=3):
         made = plan(width, rows=1 if whole == 1 else 2)
@@ -42,9 +43,9 @@ def test_what_one_unit_moves(width):
         length = np.linalg.norm(change[:, : width + 1])
         claimed = plan(width, NORMAL, 1 if whole == 1 else 2).noises[0].sensitivity
         lengths[whole] = max(lengths[whole], length / claimed)
-    assert most == {1: 1.0, 1024: 1.0}  # never more, and reached
+    assert most == {1: 1.0, WHOLE: 1.0}  # never more, and reached
     assert 0.999 < lengths[1] <= 1
-    assert lengths[1024] <= 1
+    assert lengths[WHOLE] <= 1
 
 
 def test_noise_is_calibrated_to_both_parts():

@@ -140,10 +140,10 @@ def test_defaults_do_well():
 
 def test_wide_bounds_do_no_harm_where_there_are_many_rows():
     X = np.tile(load_wine().data[:, :4], (100, 1))
-    found = PCA(1, epsilon=1, bounds=(-1000, 1000)).fit(X)
+    found = [PCA(1, epsilon=1, bounds=(-1000, 1000)).fit(X) for _ in range(5)]
     best = captured(X, sklearn.decomposition.PCA(1).fit(X).components_)
-    assert captured(X, found.components_) > best - 0.05
-    assert found.radius_ < 500
+    assert np.median([captured(X, one.components_) for one in found]) > best - 0.1
+    assert np.median([one.radius_ for one in found]) < 500
 
 
 def test_limits_along_components():

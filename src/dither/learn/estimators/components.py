@@ -36,6 +36,8 @@ RINGS = 25
 """Radii that are tried, each smaller by √2."""
 INSIDE = 0.35
 """At least about so many rows lie within the radius."""
+FARTHEST = 6
+"""The radius is at most so many rings beyond the one that holds those rows."""
 LOST = 0.3
 """What a lost unit of variance weighs beside noise in one direction."""
 MOST_COLUMNS = 4096
@@ -252,7 +254,7 @@ class Analysis:
         rings, radii = noisy / self.declared.whole, self.radii(mean)
         width = self.declared.width
         noise = math.sqrt(noise_variance(self.second)) / self.declared.whole
-        seen = np.where(rings > 2 * noise, rings, 0.0)
+        seen = np.where(rings > 3 * noise, rings, 0.0)
         outside = np.cumsum(rings) > (1 - INSIDE) * units
         last = int(np.argmax(outside)) if outside.any() else RINGS - 1
         middle = radii * 2.0**-0.25
@@ -262,7 +264,8 @@ class Analysis:
         cut = np.maximum(middle[:, None] ** 2 - radii**2, 0.0)  # of a ring, by a radius
         harm = across * radii**2 + LOST * square * (seen @ cut) / units
         best = int(np.argmin(harm)) if seen.any() else last
-        return float(radii[min(best, last)])
+        # noise can look like rows that are very far away
+        return float(radii[min(max(best, last - FARTHEST), last)])
 
     def product_noise(self, radius: float, units: float) -> float:
         """The deviation of the noise on a mean product of two columns."""
