@@ -12,7 +12,7 @@ import dither
 from dither import audit
 from dither.errors import ArgumentError
 from dither.learn import PCA
-from dither.learn.estimators.components import Analysis, moderate
+from dither.learn.estimators.covariance import Analysis, moderate
 from tests.learn.estimators.support_sums import (
     NORMAL,
     PURE,
