@@ -15,6 +15,7 @@ from dither.errors import MissingExtra
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
+        GridSearch,
         LinearRegression,
         LogisticRegression,
         Ridge,
@@ -35,6 +36,7 @@ _TORCH = {
 }
 _ESTIMATORS = {
     "dither.learn.estimators": (
+        "GridSearch",
         "LinearRegression",
         "LogisticRegression",
         "Ridge",
@@ -54,6 +56,7 @@ __all__ = [
     "Automatic",
     "Cosine",
     "Flat",
+    "GridSearch",
     "Linear",
     "LinearRegression",
     "LogisticRegression",

@@ -24,8 +24,10 @@ def truncated_negative_binomial(eta: float, gamma: float) -> int:
     (η+k−1)/k!; for η = 0 to (1 − γ)^k/k. Floats are taken as the fractions they are.
     """
     shape, stop = Fraction(eta), Fraction(gamma)
-    if not (shape > -1 and 0 < stop < 1):
-        raise ArgumentError("gamma", "must be between 0 and 1, with eta above -1")
+    if not (shape > -1 and 0 < stop < Fraction(999, 1000)):
+        raise ArgumentError("gamma", "must be between 0 and 0.999, with eta above -1")
+    if 0 < abs(shape) < Fraction(1, 100):  # a difference would lose its digits
+        raise ArgumentError("eta", "must be 0, or at least 0.01 away from it")
     return draw_count(Binomial(shape, stop), 1, stream.current())
 
 

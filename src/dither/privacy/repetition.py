@@ -54,7 +54,7 @@ class Repetitions:
         if eta is None:
             return cls(None, wanted)
         shape = float(fraction("eta", eta, "pass 0 or 1"))
-        if not -0.9 <= shape <= LARGEST_ETA:
+        if not -0.9 <= shape <= LARGEST_ETA or 0 < abs(shape) < 0.01:
             raise ArgumentError("eta", f"must be from -0.9 to {LARGEST_ETA}; pass 0 or 1")
         return cls(shape, _gamma(wanted, shape))
 
@@ -117,7 +117,8 @@ def repeated(base: Guarantee, repetitions: Repetitions) -> Guarantee:
             return PureDP(pure, unit=base.unit)
         return ApproxDP(pure, delta, unit=base.unit)
     widening = None if repetitions.eta is None else repetitions.widening(base)
-    losses = [(order, _loss(base, repetitions, order, widening)) for order in ORDERS]
+    orders = base.orders if isinstance(base, RenyiDP) else ORDERS
+    losses = [(order, _loss(base, repetitions, order, widening)) for order in orders]
     return RenyiDP(_falling(losses), delta, unit=base.unit)
 
 

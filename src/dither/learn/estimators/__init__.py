@@ -16,9 +16,11 @@ if importlib.util.find_spec("sklearn") is None:
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
+from dither.learn.estimators.search import GridSearch
 from dither.learn.estimators.scaling import StandardScaler
 
 __all__ = [
+    "GridSearch",
     "LinearRegression",
     "LogisticRegression",
     "PrivatePipeline",

@@ -80,6 +80,8 @@ class Rows:
     inputs: Reals
     targets: NDArray[Any] | None
     weights: Integers
+    owners: Integers | None = None
+    """Whose each row is; None where each is a unit of its own."""
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -153,7 +155,8 @@ class Source:
         if not keep.all():
             inputs, weights = inputs[keep], weights[keep]
             targets = None if targets is None else targets[keep]
-        return Rows(declared.shares(inputs), targets, weights)
+            owners = None if owners is None else owners[keep]
+        return Rows(declared.shares(inputs), targets, weights, owners)
 
 
 def source_of(X: Any, y: Any, owner: Any) -> Source:
