@@ -39,10 +39,8 @@ TIME = (
 
 
 def _has(name: str) -> Any:
-    """A method is there if the best estimator, or else the searched one, has it."""
-    return available_if(
-        lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), name)
-    )
+    """A method is there if the searched estimator has it."""
+    return available_if(lambda self: hasattr(self.estimator, name))
 
 
 class GridSearch(PrivateEstimator):
