@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dither.learn.estimators import (
         PCA,
         GaussianNB,
+        GridSearch,
         KMeans,
         LinearRegression,
         LogisticRegression,
@@ -40,6 +41,7 @@ _ESTIMATORS = {
     "dither.learn.estimators": (
         "GaussianNB",
         "KMeans",
+        "GridSearch",
         "LinearRegression",
         "LogisticRegression",
         "PCA",
@@ -62,6 +64,7 @@ __all__ = [
     "Cosine",
     "Flat",
     "GaussianNB",
+    "GridSearch",
     "KMeans",
     "Linear",
     "LinearRegression",

@@ -131,18 +131,21 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _asked(self, source: Source) -> Asked:
         """All that is settled before the charge: what could fail, fails here."""
-        if isinstance(self.budget, NotPickled):
-            raise ArgumentError(
-                "budget",
-                "was left out when this estimator was copied or pickled; set it with "
-                "set_params(budget=account)",
-            )
+        self._check_budget()
         cost = {name: getattr(self, name) for name in COST}
         question = question_of(self._what, source, cost)
         declared = self._declared(source)
         spending = Spending.of(question, self.delta)
         plan = self._plan(declared, spending)
         return Asked(question, source, declared, plan, self._notes(declared, source))
+
+    def _check_budget(self) -> None:
+        if isinstance(self.budget, NotPickled):
+            raise ArgumentError(
+                "budget",
+                "was left out when this estimator was copied or pickled; set it with "
+                "set_params(budget=account)",
+            )
 
     @abstractmethod
     def _plan(self, declared: Declared, spending: Spending) -> Plan:

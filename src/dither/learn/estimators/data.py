@@ -82,6 +82,8 @@ class Rows:
     inputs: Reals
     targets: NDArray[Any] | None
     weights: Integers
+    owners: Integers | None = None
+    """Whose each row is; None where each is a unit of its own."""
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -155,7 +157,8 @@ class Source:
         if not keep.all():
             inputs, weights = inputs[keep], weights[keep]
             targets = None if targets is None else targets[keep]
-        return Rows(declared.shares(inputs), targets, weights)
+            owners = None if owners is None else owners[keep]
+        return Rows(declared.shares(inputs), targets, weights, owners)
 
 
 def source_of(X: Any, y: Any, owner: Any) -> Source:
