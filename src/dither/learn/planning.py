@@ -10,25 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dither.dataset import Account
 from dither.errors import ArgumentError
 from dither.learn.records import Source
 from dither.learn.schedules import Schedule, factors_of
-from dither.ledger import Account as LedgerAccount
+from dither.learn.units import rows_of, terms_of, unit_of, units_of
 from dither.ledger.declaring import cheapest, noise_for_share, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
-from dither.privacy import ROW, Guarantee, Relation, Unit
+from dither.privacy import Guarantee, Relation, Unit
 from dither.privacy.numbers import positive, small_probability, usual_delta, whole
 from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
 
 __all__ = ["Plan", "plan_of"]
 
-MANY_UNITS = 10**12
 MANY_STEPS = 10**7
-MANY_ROWS = 10**6
-OWNER = Unit("owner")
 WAYS = "epsilon, a share of the account, or noise"
 
 
@@ -57,7 +53,7 @@ class Plan:
 
     @property
     def terms(self) -> Terms | None:
-        return _terms(self.question.account)
+        return terms_of(self.question.account)
 
     def after(self, steps: int) -> Guarantee:
         """What the first steps promise by themselves."""
@@ -88,13 +84,13 @@ def plan_of(
 ) -> Plan:
     """The run that costs what was stated."""
     way, amount = _way(cost)
-    most, there = _rows(source, rows), _units(source, units)
+    most, there = rows_of(source, rows), units_of(source, units)
     size = whole("batch", batch, "pass how many units a batch has, such as 256")
     count = whole("epochs", epochs, "pass how often units are seen, such as 10")
     question = _question(source, cost)
     # The run speaks of this unit itself, so nothing is converted when it is charged.
     question = replace(question, unit=_protected(question))
-    terms = _terms(question.account)
+    terms = terms_of(question.account)
     at = _delta(terms, there, delta)
     steps = count * math.ceil(there / size)
     if steps > MANY_STEPS:
@@ -139,74 +135,22 @@ def _stages(noises: tuple[float, ...]) -> tuple[tuple[float, int], ...]:
     return tuple(sorted(Counter(noises).items()))
 
 
-def _terms(account: Account | None) -> Terms | None:
-    return account.terms if isinstance(account, LedgerAccount) else None
-
-
 def _question(source: Source, cost: Mapping[str, Any]) -> Question:
     asked = {"budget": cost.get("budget"), "by": cost.get("by")}
     # The noise is settled here; a question must state some cost.
-    unit = _unit(source, asked["budget"])
+    unit = unit_of(source, asked["budget"])
     stated = {"epsilon": 1.0, **asked}
     return Question.of("training", stated, unit=unit, dataset=source.dataset)
-
-
-def _unit(source: Source, budget: Any) -> Unit:
-    """Whom training protects: the account's unit, where that is meant."""
-    terms = _terms(budget)
-    held = None if terms is None else terms.unit
-    if not source.owned:
-        return held if held is not None and held.name == ROW.name else ROW
-    if source.owner is None:  # ids of whatever the account is about
-        return held if held is not None and held.name != ROW.name else OWNER
-    return (
-        held if held is not None and held.name == source.owner else Unit(source.owner)
-    )
 
 
 def _protected(question: Question) -> Unit:
     """The unit of the run's steps: an account about whoever is replaced gets steps that
     move twice as far, and nothing from sampling (rule R25).
     """
-    terms = _terms(question.account)
+    terms = terms_of(question.account)
     if terms is not None and terms.unit.relation is Relation.REPLACE:
         return question.unit.replacing()
     return question.unit
-
-
-def _units(source: Source, units: int | None) -> int:
-    declared = source.dataset.catalogue.population if source.dataset else None
-    stated = declared if units is None else units
-    way_out = "pass how many units there are by public knowledge, such as 60_000"
-    if stated is None:
-        raise ArgumentError("units", f"is missing; {way_out}")
-    if declared is not None and stated != declared:
-        raise ArgumentError(
-            "units", f"is declared as the population: {declared:,}; leave it out"
-        )
-    found = whole("units", stated, way_out)
-    if found > MANY_UNITS:
-        raise ArgumentError("units", f"are more than there can be; {way_out}")
-    return found
-
-
-def _rows(source: Source, rows: int | None) -> int:
-    """How many rows of a unit count: stated, or declared for the dataset."""
-    if not source.owned:
-        if rows not in (None, 1):
-            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
-        return 1
-    caps = {} if source.dataset is None else source.dataset.caps
-    only = next(iter(caps.values())) if len(caps) == 1 else None
-    declared = only if source.table is None else caps.get(source.table, only)
-    way_out = "pass how many rows of a unit count at most, such as 1"
-    stated = declared if rows is None else rows
-    if stated is None:
-        raise ArgumentError("rows", f"is missing; {way_out}")
-    most = whole("rows", stated, way_out)
-    if most > MANY_ROWS:
-        raise ArgumentError("rows", f"are too many to hold; {way_out}")
-    return most
 
 
 def _delta(terms: Terms | None, units: int, delta: float | None) -> float:

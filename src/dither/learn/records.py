@@ -4,7 +4,7 @@ dataset. What is looked at here is public: types, shapes, declared names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +17,23 @@ from torch.utils.data import Dataset as TorchDataset
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
-from dither.ids import StoredIds, codes_of
 from dither.learn.columns import Columns, column_of
 from dither.learn.rows import Rows, Samples, Schema, Tensors, plain
+from dither.learn.sources import (
+    EACH_ROW,
+    column,
+    facts_of,
+    ids,
+    is_frame,
+    listed,
+    named,
+    owner_numbers,
+    table_of,
+)
 from dither.ledger import Receipt
 
 __all__ = ["EACH_ROW", "Source", "source_of", "unread"]
 
-EACH_ROW = "row"
-"""The `owner` that says that each row is a unit of its own."""
 Collate = Callable[[list[Any]], Any]
 Read = tuple[Rows, NDArray[np.int64] | None]
 WAY_OUT = (
@@ -63,7 +71,7 @@ def source_of(
         _leave_out(collate_fn=collate_fn, classes=classes, example=example)
         return _opened(data, inputs, target, owner, table)
     _leave_out(table=table)
-    if _is_frame(data):
+    if is_frame(data):
         _leave_out(collate_fn=collate_fn, example=example)
         return _frame(data, inputs, target, owner, classes)
     _leave_out(inputs=inputs, target=target, classes=classes)
@@ -81,10 +89,6 @@ def _leave_out(**arguments: Any) -> None:
             raise ArgumentError(name, "is not for data of this type; leave it out")
 
 
-def _is_frame(data: Any) -> bool:
-    return isinstance(data, Mapping) or hasattr(data, "columns")
-
-
 def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
     both = _numbers("inputs", inputs), _numbers("targets", targets)
     try:
@@ -95,10 +99,10 @@ def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
         ) from None
     shapes = tuple(first.shape[1:]), tuple(second.shape[1:])
     schema = Schema(shapes[0], first.dtype, shapes[1], second.dtype)
-    ids = _ids(None, owner)
+    owners = ids(None, owner)
 
     def read(_: Receipt | None) -> Read:
-        return Tensors.of(*map(plain, both)), ids()
+        return Tensors.of(*map(plain, both)), owners()
 
     return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
 
@@ -133,10 +137,10 @@ def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
             "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
         )
     schema = _schema(example, collate)
-    ids = _ids(None, owner)
+    owners = ids(None, owner)
 
     def read(_: Receipt | None) -> Read:
-        return Samples(data, collate, schema), ids()
+        return Samples(data, collate, schema), owners()
 
     return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
 
@@ -158,21 +162,21 @@ def _schema(example: Any, collate: Collate) -> Schema:
 def _frame(
     data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
 ) -> Source:
-    names = _listed(inputs)
+    names = listed(inputs)
     for argument, name in (*(("inputs", one) for one in names), ("target", target)):
-        _column(data, argument, _named(name))
+        column(data, argument, named(name))
     columns = Columns(
         tuple(column_of("inputs") for _ in names), column_of("classes", classes)
     )
-    ids = _ids(data, owner)
+    owners = ids(data, owner)
 
     def read(_: Receipt | None) -> Read:
-        held = [_column(data, "inputs", one) for one in names]
-        return columns.rows([*held, _column(data, "target", target)]), ids()
+        held = [column(data, "inputs", one) for one in names]
+        return columns.rows([*held, column(data, "target", target)]), owners()
 
-    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
-    owned = named is not None or not isinstance(owner, str)
-    return Source(columns.schema, read, owned, named)
+    by_column = owner if isinstance(owner, str) and owner != EACH_ROW else None
+    owned = by_column is not None or not isinstance(owner, str)
+    return Source(columns.schema, read, owned, by_column)
 
 
 def unread(data: Dataset, table: str | None) -> Source:
@@ -189,92 +193,19 @@ def _opened(
     data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
 ) -> Source:
     """A dataset knows its unit, and what is public about its columns."""
-    if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
-    known = [one.name for one in data.catalogue.private]
-    if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
-    names = [*_listed(inputs), _named(target)]
-    facts = [_facts(data, name, table) for name in names]
+    table = table_of(data, owner, table)
+    names = [*listed(inputs), named(target)]
+    facts = [facts_of(data, name, table) for name in names]
     columns = Columns.declared(facts)
     wanted = [one.column for one in facts]
 
     def read(receipt: Receipt | None) -> Read:
         found = data.fetch(list(dict.fromkeys(wanted)), table=table, receipt=receipt)
         rows = columns.rows([found.columns[name] for name in wanted])
-        return rows, _units(found.owners)
+        return rows, owner_numbers(found.owners)
 
     notes = (
         "inputs: numbers from their declared bounds to 0 to 1, declared keys one by one",
     )
     owned = not data.single
     return Source(columns.schema, read, owned, None, data, table, notes)
-
-
-def _units(owners: Any) -> NDArray[np.int64] | None:
-    """The number of each row's unit, told apart as the dataset does."""
-    return None if owners is None else codes_of(StoredIds(owners))
-
-
-def _facts(data: Dataset, name: str, table: str | None) -> Any:
-    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
-    if found is None or table not in (None, found.table):
-        listed = ", ".join(map(repr, data.facts))
-        raise ArgumentError(
-            "inputs", f"there is no column {name!r}; there are {listed}"
-        )
-    return found
-
-
-def _listed(inputs: Any) -> list[str]:
-    fine = isinstance(inputs, Sequence) and not isinstance(inputs, str) and len(inputs)
-    if not fine or not all(isinstance(one, str) for one in inputs):
-        raise ArgumentError(
-            "inputs", 'must list the columns to learn from, such as ["age", "days"]'
-        )
-    return list(inputs)
-
-
-def _named(target: Any) -> str:
-    if not isinstance(target, str):
-        raise ArgumentError("target", 'must name a column, such as "ward"')
-    return target
-
-
-def _column(frame: Any, argument: str, name: str) -> Any:
-    listed = frame if isinstance(frame, Mapping) else _names(frame)
-    if name not in list(listed):
-        some = ", ".join(repr(one) for one in list(listed)[:12])
-        raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
-    return frame[name]
-
-
-def _names(frame: Any) -> Any:
-    """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    return getattr(frame, "column_names", frame.columns)
-
-
-def _ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
-    if owner is None:
-        raise ArgumentError(
-            "owner",
-            "is missing: say whose each row is, by a column or by ids; or "
-            'owner="row" where each row is a unit of its own',
-        )
-    if isinstance(owner, str) and owner == EACH_ROW:
-        return lambda: None
-    if isinstance(owner, str) and frame is None:
-        raise ArgumentError(
-            "owner", 'names a column, but the data is no frame; pass ids, or "row"'
-        )
-    held = _column(frame, "owner", owner) if isinstance(owner, str) else owner
-    held = held.cpu().numpy() if isinstance(held, Tensor) else held
-    kind = getattr(getattr(held, "dtype", None), "kind", "O")
-    flat = len(getattr(held, "shape", (0,))) == 1
-    if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
-        raise ArgumentError(
-            "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
-        )
-    return lambda: codes_of(held)

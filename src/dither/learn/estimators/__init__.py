@@ -1,0 +1,18 @@
+"""Estimators in scikit-learn's form whose fit is a release: bounds, classes and cost are
+declared, and the cost is on the account that pays for all other answers.
+
+scikit-learn is needed: `pip install dither[learn]`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+from dither.errors import MissingExtra
+
+if importlib.util.find_spec("sklearn") is None:
+    raise MissingExtra("scikit-learn", "learn")
+
+from dither.learn.estimators.scaling import StandardScaler
+
+__all__ = ["StandardScaler"]
