@@ -14,9 +14,7 @@ from dither.errors import MissingExtra
 
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
-    from dither.learn.estimators import (
-        StandardScaler,
-    )
+    from dither.learn.estimators import LogisticRegression, StandardScaler
     from dither.learn.previewing import Preview
     from dither.learn.release import ModelRelease
     from dither.learn.schedules import Cosine, Linear
@@ -30,7 +28,7 @@ _TORCH = {
     "dither.learn.training": ("preview", "train"),
 }
 _ESTIMATORS = {
-    "dither.learn.estimators": ("StandardScaler",),
+    "dither.learn.estimators": ("LogisticRegression", "StandardScaler"),
 }
 # What each module needs, which not everybody has installed
 _NEEDS = dict.fromkeys(_TORCH, "torch") | dict.fromkeys(_ESTIMATORS, "sklearn")
@@ -45,6 +43,7 @@ __all__ = [
     "Cosine",
     "Flat",
     "Linear",
+    "LogisticRegression",
     "ModelRelease",
     "PerLayer",
     "Preview",

@@ -13,6 +13,7 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.scaling import StandardScaler
 
-__all__ = ["StandardScaler"]
+__all__ = ["LogisticRegression", "StandardScaler"]

@@ -1,0 +1,246 @@
+"""`LogisticRegression`: noisy gradient descent over all rows, with settings that follow
+from what is public and from a first noisy look at the columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from dither.errors import ArgumentError
+from dither.learn.estimators.base import Fitted, Plan, PrivateEstimator, labels
+from dither.learn.estimators.centroids import Centroids
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.descent import FINE, STEPS, Gradients
+from dither.learn.estimators.moments import Moments, MomentSums
+from dither.learn.estimators.spending import Spending
+from dither.mechanisms import Additive
+from dither.privacy import Guarantee
+from dither.privacy.numbers import whole
+
+__all__ = ["LogisticRegression"]
+
+LOOK = 0.1
+"""The part of the cost that looks at the columns before the descent."""
+MANY_STEPS = 10_000
+ITERATIONS = {True: 40, False: 10}
+"""Steps with Gaussian noise, where more of them cost nothing but time; and with Laplace
+noise, where they do.
+"""
+
+
+class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A linear classifier: `LogisticRegression(epsilon=1, bounds=(0, 16),
+    classes=range(10), budget=account).fit(X, y, owner=ids)`.
+
+    Where the account has a δ (or `delta` is stated, or `rho`), a tenth of the cost looks
+    at means and variances of the columns, and the rest is `max_iter` steps of noisy
+    gradient descent over all rows. How far the descent goes follows from the noise, so
+    nothing is left to tune. Where the cost is pure ε, noisy sums of each class give a
+    linear classifier by the classes' means; if rows are many, the same descent follows.
+
+    `coef_` and `intercept_` are in the units of the data, as in scikit-learn.
+
+    Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
+    Why: each row's gradient is clipped to a public radius in whole numbers, so one unit
+    moves the sum by no more; noise for that radius; T Gaussian steps of μ/√T are exactly
+    μ-GDP together (Dong, Roth & Su 2022), and ε of pure steps add up
+    (docs/proofs/estimators.md).
+    Assumes: bounds and classes are public, not read off the data.
+    """
+
+    _what = "logistic regression"
+    _target = "classes"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        share: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        units: int | None = None,
+        rows: int | None = None,
+        max_iter: int | None = None,
+        budget: Any = None,
+        by: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.rho = rho
+        self.share = share
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.units = units
+        self.rows = rows
+        self.max_iter = max_iter
+        self.budget = budget
+        self.by = by
+
+    def _plan(self, declared: Declared, spending: Spending) -> Plan:
+        steps = self.max_iter
+        if steps is not None:
+            steps = whole("max_iter", steps, "pass how many steps, such as 40")
+            if steps > MANY_STEPS:
+                raise ArgumentError(
+                    "max_iter", f"must be at most {MANY_STEPS:,}; more do not help"
+                )
+        descent = Descent.of(declared, spending, steps)
+        return descent if spending.gaussian else Centroids.of(descent)
+
+    def decision_function(self, X: Any) -> Reals:
+        """Scores: of the second class where there are two, else one for each."""
+        found = self._read(X) @ self.coef_.T + self.intercept_
+        return found[:, 0] if len(self.intercept_) == 1 else found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely class of each row."""
+        scores = self.decision_function(X)
+        places = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
+        found: NDArray[Any] = self.classes_[places]
+        return found
+
+    def predict_proba(self, X: Any) -> Reals:
+        """Probabilities of the classes."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Reals:
+        """Their logarithms."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return found
+
+
+@dataclass(frozen=True)
+class Descent:
+    """A look at the columns, and steps of noisy descent."""
+
+    declared: Declared
+    look: MomentSums
+    step: Spending
+    spending: Spending
+    steps: int
+
+    @classmethod
+    def of(cls, declared: Declared, spending: Spending, steps: int | None) -> Descent:
+        first, rest = spending.parts(LOOK, 1 - LOOK)
+        count = ITERATIONS[spending.gaussian] if steps is None else steps
+        found = cls(
+            declared, MomentSums(declared, first), rest.each(count), spending, count
+        )
+        _ = found.look.noise, found.noise
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.spending.guarantee
+
+    @property
+    def outputs(self) -> int:
+        assert self.declared.classes is not None
+        count = len(self.declared.classes)
+        return 1 if count == 2 else count
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        columns, gaussian = self.declared.width + 1, self.spending.gaussian
+        radius = STEPS * FINE
+        # in L1 a gradient is longer than in L2 by about the root of their number
+        if not gaussian:
+            radius *= max(1, columns // 5)
+        return Gradients(columns, self.outputs, radius, l1=not gaussian)
+
+    @cached_property
+    def noise(self) -> Additive:
+        moved = float(self.gradients.sensitivity * self.declared.whole)
+        return self.step.noise(moved, moved)
+
+    def fit(self, rows: Rows) -> Fitted:
+        columns = Columns.of(self.look.release(rows), self.declared)
+        weights = np.zeros((self.declared.width + 1, self.outputs))
+        return self.descend(rows, columns, weights)
+
+    def descend(self, rows: Rows, columns: Columns, weights: Reals) -> Fitted:
+        """Steps from some weights; the mean of the second half of them is kept."""
+        gradients, rate = self.gradients, self.rate(columns.units)
+        held = gradients.rows(rows.inputs, columns.center, columns.scale)
+        lengths = gradients.lengths(held)
+        assert rows.targets is not None
+        one = columns.units * self.declared.whole * STEPS * FINE
+        kept, late = np.zeros_like(weights), self.steps // 2
+        for step in range(self.steps):
+            exact = gradients.sums(held, lengths, rows.targets, rows.weights, weights)
+            weights = weights - rate / one * self.noise.release(exact)
+            if step >= late:
+                kept += weights / (self.steps - late)
+        return columns.fitted(kept, self.declared)
+
+    def rate(self, units: float) -> float:
+        """The length of a step. Noise moves each weight by about rate · √steps · σ /
+        units in all; this much is allowed to it, as long as steps are not too long.
+        """
+        numbers = (self.declared.width + 1) * self.outputs
+        one = self.declared.whole * STEPS * FINE
+        deviation = self.noise.scale / one * (1 if self.spending.gaussian else 2**0.5)
+        allowed = REACH / math.sqrt(numbers)
+        return min(allowed * units / (deviation * math.sqrt(self.steps)), LONGEST)
+
+
+REACH = 6.0
+LONGEST = 8.0
+"""Longer steps overshoot: the mean gradient is at most 1 long."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How columns are centred and scaled for the descent, and how many units there
+    are.
+    """
+
+    units: float
+    center: Reals
+    scale: Reals
+
+    @classmethod
+    def of(cls, moments: Moments, declared: Declared) -> Columns:
+        """Noisy means and variances, drawn towards the middle of the bounds and half
+        their width by as much as noise blurs them.
+        """
+        trust = BLUR / (BLUR + moments.error**2)
+        spread = np.clip(moments.variance, 0.0, 1.0) * trust + USUAL * (1 - trust)
+        least = max(min(moments.error, USUAL), SMALLEST)
+        units = moments.units if declared.units is None else declared.units
+        scale = np.sqrt(np.clip(spread, least, 1.0))
+        return cls(max(float(units), 10.0), moments.mean * trust, scale)
+
+    def fitted(self, weights: Reals, declared: Declared) -> Fitted:
+        """The same weights in the units of the data."""
+        assert declared.classes is not None
+        slopes = weights[:-1] / self.scale[:, None]
+        base = weights[-1] - self.center @ slopes
+        coef = (slopes * (2 / declared.span)[:, None]).T
+        middle = (declared.low + declared.high) / 2
+        intercept = base - coef @ middle
+        found = {
+            "coef_": coef,
+            "intercept_": intercept,
+            "classes_": labels(declared.classes),
+        }
+        return Fitted(found, np.hstack([intercept[:, None], coef]))
+
+
+BLUR, USUAL, SMALLEST = 0.1, 0.5, 4e-4
+"""The variance of means that is usual, that of columns, and the least that counts, where
+bounds are -1 and 1.
+"""
