@@ -62,11 +62,11 @@ class Declared:
     def shares(self, inputs: Reals) -> Reals:
         """Values as shares of their bounds, from 0 to 1; missing ones in the middle."""
         with np.errstate(all="ignore"):
-            found = np.clip(inputs, self.low, self.high)
+            found = np.maximum(inputs, self.low)
+            np.minimum(found, self.high, out=found)
             found -= self.low
-            found /= self.span
-            np.clip(found, 0.0, 1.0, out=found)
-        found[np.isnan(found)] = 0.5
+            found /= self.span  # rounded alike above and below, so 1 at most
+        np.copyto(found, 0.5, where=np.isnan(found))
         return found
 
 

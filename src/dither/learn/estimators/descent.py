@@ -30,6 +30,8 @@ LARGEST = 64.0
 """Weights are cut to this; a column then moves the odds by e^64 at most."""
 TABLE_STEPS, TABLE_END = 1 << 11, 16
 """e^(-t) is looked up in so many steps for each unit of t, up to this t."""
+ONE = 1 << 24
+"""Steps of what is looked up."""
 SAFE = 1 - 2.0**-40
 """More than what rounding of a few float operations can add."""
 
@@ -37,7 +39,7 @@ SAFE = 1 - 2.0**-40
 @lru_cache(maxsize=1)
 def _table() -> Reals:
     t = np.arange(TABLE_STEPS * TABLE_END + 1) / TABLE_STEPS
-    return np.rint(np.exp(-t) * (1 << 24))
+    return np.rint(np.exp(-t) * ONE)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Gradients:
         np.multiply(inputs, 2.0, out=held)
         held -= 1.0 + center
         held *= STEPS / scale
-        np.clip(held, -CUT * STEPS, CUT * STEPS, out=held)
+        np.maximum(held, -CUT * STEPS, out=held)
+        np.minimum(held, CUT * STEPS, out=held)
         np.rint(held, out=held)
         found[:, -1] = STEPS
         return found
@@ -98,41 +101,48 @@ class Gradients:
         counts: Integers,
         weights: Reals,
     ) -> Integers:
-        """The sum of clipped gradients at some weights, each times its row's count."""
+        """The sum of clipped gradients at some weights, each times its row's count: a
+        line for each class.
+        """
         held = self.grid(weights)
-        found = np.zeros((self.columns, self.outputs), np.int64)
+        found = np.zeros((self.outputs, self.columns), np.int64)
         most = CUT * STEPS * FINE * (int(counts.max()) if len(counts) else 1)
         for part in blocks(len(rows), most):
             part_rows = rows[part]
-            residuals = self.residuals(part_rows @ held, targets[part])
+            residuals = self.residuals(held @ part_rows.T, targets[part])
             clipped = self.clipped(residuals, lengths[part])
-            clipped *= counts[part][:, None]
-            found += (part_rows.T @ clipped).astype(np.int64)
+            clipped *= counts[part]
+            found += (clipped @ part_rows).astype(np.int64)
         return found
 
     def residuals(self, scores: Reals, targets: NDArray[np.int64]) -> Reals:
-        """Probability less truth, in steps; scores are exact whole numbers."""
-        scale = STEPS * self.weight_steps // TABLE_STEPS
-        end = TABLE_STEPS * TABLE_END
+        """Probability less truth, in steps. Scores are exact whole numbers."""
         if self.outputs == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        behind = scores.max(axis=1, keepdims=True) - scores
-        places = np.minimum(np.floor(behind / scale), end).astype(np.intp)
-        parts = _table()[places]
-        shares = parts / parts.sum(axis=1, keepdims=True)
+            part = self._looked_up(np.abs(scores))
+            shares = np.where(scores > 0, ONE, part) / (ONE + part)
+            found: Reals = np.rint(shares * FINE) - FINE * targets
+            return found
+        parts = self._looked_up(scores.max(axis=0) - scores)
+        shares = parts / parts.sum(axis=0)
         found = np.rint(shares * FINE)
-        found[np.arange(len(targets)), targets] -= FINE
-        return found[:, 1:] if self.outputs == 1 else found
+        found[targets, np.arange(len(targets))] -= FINE
+        return found
+
+    def _looked_up(self, behind: Reals) -> Reals:
+        """e^(-t) in steps, for whole numbers t on the grid of scores."""
+        scale = TABLE_STEPS / (STEPS * self.weight_steps)  # a power of 2, so exact
+        places = np.minimum(behind * scale, TABLE_STEPS * TABLE_END)
+        found: Reals = _table()[places.astype(np.intp)]
+        return found
 
     def clipped(self, residuals: Reals, lengths: Reals) -> Reals:
         """Residuals brought down so that no gradient is longer than the radius."""
         if self.l1:
-            own = np.abs(residuals).sum(axis=1)
+            own = np.abs(residuals).sum(axis=0)
         else:
-            own = np.sqrt(np.einsum("ij,ij->i", residuals, residuals))
+            own = np.sqrt((residuals * residuals).sum(axis=0))
         both = own * lengths
-        factor = np.full(len(both), 1.0)
+        factor = np.ones_like(both)
         long = both > self.radius
-        factor[long] = self.radius / both[long] * SAFE
-        return np.trunc(residuals * factor[:, None])
-
+        np.divide(self.radius * SAFE, both, out=factor, where=long)
+        return np.trunc(residuals * factor)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,7 +138,7 @@ class Descent:
         found = cls(
             declared, MomentSums(declared, first), rest.each(count), spending, count
         )
-        _ = found.look.noise, found.noise
+        _ = found.look.noise, found.noise(found.gradients(math.sqrt(declared.width + 1) + 5))
         return found
 
     @property
@@ -152,54 +151,70 @@ class Descent:
         count = len(self.declared.classes)
         return 1 if count == 2 else count
 
-    @cached_property
-    def gradients(self) -> Gradients:
-        columns, gaussian = self.declared.width + 1, self.spending.gaussian
-        radius = STEPS * FINE
-        # in L1 a gradient is longer than in L2 by about the root of their number
-        if not gaussian:
-            radius *= max(1, columns // 5)
-        return Gradients(columns, self.outputs, radius, l1=not gaussian)
+    def gradients(self, widened: float = 1.0) -> Gradients:
+        """Gradients that are clipped to so many times the least radius: 1 in L2. In L1
+        it is a fifth of the number of columns, as gradients are longer there.
+        """
+        columns, l1 = self.declared.width + 1, not self.spending.gaussian
+        least = max(1.0, columns / 5) if l1 else 1.0
+        radius = math.floor(widened * least * STEPS * FINE)
+        return Gradients(columns, self.outputs, radius, l1)
 
-    @cached_property
-    def noise(self) -> Additive:
-        moved = float(self.gradients.sensitivity * self.declared.whole)
+    def noise(self, gradients: Gradients) -> Additive:
+        moved = float(gradients.sensitivity * self.declared.whole)
         return self.step.noise(moved, moved)
 
     def fit(self, rows: Rows) -> Fitted:
         columns = Columns.of(self.look.release(rows), self.declared)
-        weights = np.zeros((self.declared.width + 1, self.outputs))
-        return self.descend(rows, columns, weights)
+        pace = self.pace(columns.units)
+        return columns.fitted(self.descend(rows, columns, pace), self.declared)
 
-    def descend(self, rows: Rows, columns: Columns, weights: Reals) -> Fitted:
-        """Steps from some weights; the mean of the second half of them is kept."""
-        gradients, rate = self.gradients, self.rate(columns.units)
+    def descend(self, rows: Rows, columns: Columns, pace: Pace) -> Reals:
+        """Ever shorter steps from 0; the mean of the second half of them is kept."""
+        gradients = self.gradients(pace.widened)
+        noise = self.noise(gradients)
         held = gradients.rows(rows.inputs, columns.center, columns.scale)
         lengths = gradients.lengths(held)
         assert rows.targets is not None
         one = columns.units * self.declared.whole * STEPS * FINE
+        weights = np.zeros((self.outputs, self.declared.width + 1))
         kept, late = np.zeros_like(weights), self.steps // 2
         for step in range(self.steps):
             exact = gradients.sums(held, lengths, rows.targets, rows.weights, weights)
-            weights = weights - rate / one * self.noise.release(exact)
+            rate = pace.rate * (1 - SLOWER * step / self.steps)
+            weights = weights - rate / one * noise.release(exact)
             if step >= late:
                 kept += weights / (self.steps - late)
-        return columns.fitted(kept, self.declared)
+        return kept
 
-    def rate(self, units: float) -> float:
-        """The length of a step. Noise moves each weight by about rate · √steps · σ /
-        units in all; this much is allowed to it, as long as steps are not too long.
+    def pace(self, units: float) -> Pace:
+        """How long steps are. Noise moves a weight by about rate · √steps · σ / units in
+        all, and a public amount of that is allowed to it. Where this would allow longer
+        steps than are good, gradients are clipped less instead.
         """
-        numbers = (self.declared.width + 1) * self.outputs
-        one = self.declared.whole * STEPS * FINE
-        deviation = self.noise.scale / one * (1 if self.spending.gaussian else 2**0.5)
-        allowed = REACH / math.sqrt(numbers)
-        return min(allowed * units / (deviation * math.sqrt(self.steps)), LONGEST)
+        columns, gaussian = self.declared.width + 1, self.spending.gaussian
+        scale = self.noise(self.gradients()).scale / (self.declared.whole * STEPS * FINE)
+        deviation = scale if gaussian else math.sqrt(2) * scale
+        numbers = columns * self.outputs
+        moved = deviation * math.sqrt(numbers * self.steps)
+        allowed = REACH * units / moved
+        most = math.sqrt(columns) if gaussian else 5.0
+        widened = min(max(allowed / LONGEST, 1.0), most)
+        return Pace(min(allowed, LONGEST / widened), widened)
 
 
-REACH = 6.0
-LONGEST = 8.0
-"""Longer steps overshoot: the mean gradient is at most 1 long."""
+REACH, SLOWER, LONGEST = 10.0, 0.9, 8.0
+"""How long noise may make the weights; by how much the last step is shorter than the
+first; and the longest step, as the mean gradient is at most 1 long.
+"""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The first step's rate, and how much wider than least gradients are clipped."""
+
+    rate: float
+    widened: float
 
 
 @dataclass(frozen=True)
@@ -227,9 +242,9 @@ class Columns:
     def fitted(self, weights: Reals, declared: Declared) -> Fitted:
         """The same weights in the units of the data."""
         assert declared.classes is not None
-        slopes = weights[:-1] / self.scale[:, None]
-        base = weights[-1] - self.center @ slopes
-        coef = (slopes * (2 / declared.span)[:, None]).T
+        slopes = weights[:, :-1] / self.scale
+        base = weights[:, -1] - slopes @ self.center
+        coef = slopes * (2 / declared.span)
         middle = (declared.low + declared.high) / 2
         intercept = base - coef @ middle
         found = {
