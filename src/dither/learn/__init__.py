@@ -14,7 +14,13 @@ from dither.errors import MissingExtra
 
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
-    from dither.learn.estimators import LogisticRegression, StandardScaler
+    from dither.learn.estimators import (
+        LinearRegression,
+        LogisticRegression,
+        Ridge,
+        StandardScaler,
+        make_pipeline,
+    )
     from dither.learn.previewing import Preview
     from dither.learn.release import ModelRelease
     from dither.learn.schedules import Cosine, Linear
@@ -28,7 +34,13 @@ _TORCH = {
     "dither.learn.training": ("preview", "train"),
 }
 _ESTIMATORS = {
-    "dither.learn.estimators": ("LogisticRegression", "StandardScaler"),
+    "dither.learn.estimators": (
+        "LinearRegression",
+        "LogisticRegression",
+        "Ridge",
+        "StandardScaler",
+        "make_pipeline",
+    ),
 }
 # What each module needs, which not everybody has installed
 _NEEDS = dict.fromkeys(_TORCH, "torch") | dict.fromkeys(_ESTIMATORS, "sklearn")
@@ -43,11 +55,14 @@ __all__ = [
     "Cosine",
     "Flat",
     "Linear",
+    "LinearRegression",
     "LogisticRegression",
     "ModelRelease",
     "PerLayer",
     "Preview",
+    "Ridge",
     "StandardScaler",
+    "make_pipeline",
     "preview",
     "train",
 ]

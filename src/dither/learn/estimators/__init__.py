@@ -13,7 +13,16 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
+from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
 from dither.learn.estimators.scaling import StandardScaler
 
-__all__ = ["LogisticRegression", "StandardScaler"]
+__all__ = [
+    "LinearRegression",
+    "LogisticRegression",
+    "PrivatePipeline",
+    "Ridge",
+    "StandardScaler",
+    "make_pipeline",
+]

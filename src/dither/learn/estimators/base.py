@@ -148,23 +148,27 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """What a fit will do with what it may spend. It refuses bad parameters."""
 
     def _declared(self, source: Source) -> Declared:
-        bounds = self._stated("bounds", source.bounds)
+        bounds = self._stated("bounds", source.bounds, source)
         low, high = pairs_of("bounds", bounds, source.width, source.names).T
         classes = target = None
         if self._target == "classes":
-            classes = classes_of(self._stated("classes", source.classes))
+            classes = classes_of(self._stated("classes", source.classes, source))
         elif self._target == "y_bounds":
-            target = pair_of("y_bounds", self._stated("y_bounds", source.target))
+            target = pair_of(
+                "y_bounds", self._stated("y_bounds", source.target, source)
+            )
         units = population_of(source, self.units)
         rows = rows_of(source, self.rows, usual=1)
         return Declared(low, high, classes, target, units, rows)
 
-    def _stated(self, name: str, declared: Any) -> Any:
-        """A parameter, or what is declared for the dataset; never both."""
+    def _stated(self, name: str, declared: Any, source: Source) -> Any:
+        """A parameter, or what is declared for the dataset, never both; or what follows
+        from the step before.
+        """
         stated = getattr(self, name)
-        if declared is not None and stated is not None:
+        if source.dataset is not None and declared is not None and stated is not None:
             raise ArgumentError(name, "is declared for the dataset; leave it out")
-        return stated if declared is None else declared
+        return declared if stated is None else stated
 
     def _notes(self, declared: Declared, source: Source) -> tuple[str, ...]:
         said = ["bounds: declared by whoever asked"]

@@ -13,7 +13,7 @@ import numpy as np
 from dither.learn.estimators.base import Fitted, labels
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
-from dither.learn.estimators.sums import Integers, products
+from dither.learn.estimators.sums import Integers, lengths, products, shortened
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance
 from dither.privacy import Guarantee
@@ -30,7 +30,6 @@ MANY = 200
 """Rows times ε for each weight from which on the descent pays."""
 SPREAD = 0.03
 """The variance within classes that is taken for granted, where bounds are 0 and 1."""
-SAFE = 1 - 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,7 @@ class ClassSums:
     def vectors(self, inputs: Reals) -> Reals:
         """What a row adds to its class, in whole steps."""
         held = np.rint(inputs * STEPS)
-        total = held.sum(axis=1)
-        factor = np.ones(len(held))
-        long = total > self.radius
-        factor[long] = self.radius / total[long] * SAFE
-        cut = np.trunc(held * factor[:, None])
+        cut = shortened(held.T, lengths(held, l1=True), self.radius).T
         return np.hstack([np.full((len(cut), 1), float(self.count_weight)), cut])
 
     def exact(self, rows: Rows) -> Integers:

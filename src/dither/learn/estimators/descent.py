@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.learn.estimators.data import Reals
-from dither.learn.estimators.sums import EXACT, Integers, blocks
+from dither.learn.estimators.sums import EXACT, Integers, blocks, shortened
+from dither.learn.estimators.sums import lengths as norms
 
 __all__ = ["FINE", "STEPS", "Gradients"]
 
-STEPS = 1 << 12
+STEPS = 1 << 10
 """Steps of a deviation of a column."""
 CUT = 3
 """Columns are cut to so many deviations."""
-FINE = 1 << 16
+FINE = 1 << 14
 """Steps of a probability."""
 LARGEST = 64.0
 """Weights are cut to this; a column then moves the odds by e^64 at most."""
@@ -32,14 +33,13 @@ TABLE_STEPS, TABLE_END = 1 << 11, 16
 """e^(-t) is looked up in so many steps for each unit of t, up to this t."""
 ONE = 1 << 24
 """Steps of what is looked up."""
-SAFE = 1 - 2.0**-40
-"""More than what rounding of a few float operations can add."""
 
 
 @lru_cache(maxsize=1)
 def _table() -> Reals:
     t = np.arange(TABLE_STEPS * TABLE_END + 1) / TABLE_STEPS
-    return np.rint(np.exp(-t) * ONE)
+    found: Reals = np.rint(np.exp(-t) * ONE)
+    return found
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,10 @@ class Gradients:
 
     def lengths(self, rows: Reals) -> Reals:
         """The norm of each row."""
-        if self.l1:
-            return np.asarray(np.abs(rows).sum(axis=1))
-        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        found = np.empty(len(rows))
+        for part in blocks(len(rows), 1):
+            found[part] = norms(rows[part], self.l1)
+        return found
 
     def grid(self, weights: Reals) -> Reals:
         """Weights as whole numbers."""
@@ -137,12 +138,5 @@ class Gradients:
 
     def clipped(self, residuals: Reals, lengths: Reals) -> Reals:
         """Residuals brought down so that no gradient is longer than the radius."""
-        if self.l1:
-            own = np.abs(residuals).sum(axis=0)
-        else:
-            own = np.sqrt((residuals * residuals).sum(axis=0))
-        both = own * lengths
-        factor = np.ones_like(both)
-        long = both > self.radius
-        np.divide(self.radius * SAFE, both, out=factor, where=long)
-        return np.trunc(residuals * factor)
+        both = norms(residuals, self.l1, axis=0) * lengths
+        return shortened(residuals, both, self.radius)

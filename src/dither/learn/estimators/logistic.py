@@ -97,7 +97,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def decision_function(self, X: Any) -> Reals:
         """Scores: of the second class where there are two, else one for each."""
-        found = self._read(X) @ self.coef_.T + self.intercept_
+        found: Reals = self._read(X) @ self.coef_.T + self.intercept_
         return found[:, 0] if len(self.intercept_) == 1 else found
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -138,7 +138,10 @@ class Descent:
         found = cls(
             declared, MomentSums(declared, first), rest.each(count), spending, count
         )
-        _ = found.look.noise, found.noise(found.gradients(math.sqrt(declared.width + 1) + 5))
+        _ = (
+            found.look.noise,
+            found.noise(found.gradients(math.sqrt(declared.width + 1) + 5)),
+        )
         return found
 
     @property
@@ -193,7 +196,9 @@ class Descent:
         steps than are good, gradients are clipped less instead.
         """
         columns, gaussian = self.declared.width + 1, self.spending.gaussian
-        scale = self.noise(self.gradients()).scale / (self.declared.whole * STEPS * FINE)
+        scale = self.noise(self.gradients()).scale / (
+            self.declared.whole * STEPS * FINE
+        )
         deviation = scale if gaussian else math.sqrt(2) * scale
         numbers = columns * self.outputs
         moved = deviation * math.sqrt(numbers * self.steps)

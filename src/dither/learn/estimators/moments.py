@@ -17,7 +17,7 @@ from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance, root_up
 from dither.privacy.numbers import float_up
 
-__all__ = ["Moments", "MomentSums"]
+__all__ = ["MomentSums", "Moments"]
 
 STEPS = 1 << 16
 """Steps from the middle of the bounds to either."""

@@ -10,7 +10,7 @@ from dither.noise import random_words
 __all__ = ["WHOLE", "kept"]
 
 Integers = NDArray[np.int64]
-WHOLE = 1 << 10
+WHOLE = 1 << 8
 """What the weights of a unit's rows add up to, at most, where several rows count."""
 
 

@@ -2,7 +2,8 @@
 
 A float64 holds every whole number up to 2^53. As long as all partial sums of a product
 stay below that, the result is exact whatever the order of additions: it depends on no
-blocking, thread or number of rows, so one unit moves it by that unit's rows alone.
+blocking, thread or number of rows, so one unit moves it by that unit's rows alone. All sums here fit 64 bits for 2^27 units
+and more.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXACT", "blocks", "products", "total"]
+__all__ = ["EXACT", "blocks", "lengths", "products", "shortened", "total"]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 EXACT = 1 << 53
 BLOCK = 1 << 13
+SAFE = 1 - 2.0**-40
+"""More than what rounding of a few float operations can add."""
 
 
 def blocks(count: int, most: int, size: int = BLOCK) -> Iterator[slice]:
@@ -39,3 +42,23 @@ def total(rows: Reals, weights: Integers, most: int) -> Integers:
     """The weighted sum of rows, where an entry times a weight is at most `most`."""
     found: Integers = products(weights.astype(np.float64)[:, None], rows, most)[0]
     return found
+
+
+def lengths(vectors: Reals, l1: bool, axis: int = 1) -> Reals:
+    """The norm of each vector of whole numbers: its L1 norm, or else its L2 norm. Sums
+    are exact and roots are rounded once, so it does not depend on where a vector stands.
+    """
+    if l1:
+        return np.asarray(np.abs(vectors).sum(axis=axis))
+    found: Reals = np.sqrt((vectors * vectors).sum(axis=axis))
+    return found
+
+
+def shortened(vectors: Reals, length: Reals, radius: int) -> Reals:
+    """Vectors of whole numbers, one in each column, brought down to a radius where they
+    are longer, and rounded towards 0: then no sum of squares or of absolute values is
+    above that of the radius.
+    """
+    factor = np.ones_like(length)
+    np.divide(radius * SAFE, length, out=factor, where=length > radius)
+    return np.trunc(vectors * factor)

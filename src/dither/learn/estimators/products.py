@@ -1,0 +1,143 @@
+"""Sums of products of columns and target, as one noised vector: all that least squares
+needs to know.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.sums import Integers, blocks, lengths, shortened
+from dither.mechanisms import Additive
+from dither.mechanisms.sums import root_up
+from dither.privacy.numbers import float_up
+
+__all__ = ["NoisyProducts", "ProductSums"]
+
+STEPS = 1 << 12
+"""Steps from the middle of the bounds to either."""
+FINE = 64
+"""The weight of squares under Gaussian noise; other weights are whole numbers by it."""
+
+
+@dataclass(frozen=True)
+class ProductSums:
+    """The upper triangle of Σ ssᵀ with s = (v, y): v = (1, columns between -1 and 1),
+    and a target y between -1 and 1. Each entry has a public weight.
+
+    A row s with a v longer than the radius is brought down as a whole, which weighs the
+    row less and keeps the line that it lies on.
+    """
+
+    declared: Declared
+    spending: Spending
+
+    @property
+    def size(self) -> int:
+        """Entries of v."""
+        return self.declared.width + 1
+
+    @property
+    def l1(self) -> bool:
+        return not self.spending.gaussian
+
+    @cached_property
+    def radius(self) -> int:
+        """What v is brought down to, in steps: about as long as it is where columns lie
+        evenly between their bounds.
+        """
+        width = self.declared.width
+        longest = 1 + width / 2 if self.l1 else math.sqrt(1 + width / 3)
+        return math.floor(longest * STEPS)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """What each entry of Σ ssᵀ is multiplied with."""
+        one = Fraction(self.radius, STEPS)
+        products = 2 * FINE if self.l1 else math.isqrt(2 * FINE**2)
+        found = np.full((self.size + 1, self.size + 1), products, np.int64)
+        np.fill_diagonal(found, FINE)
+        found[-1, :] = found[:, -1] = math.floor(FINE * one)
+        found[-1, -1] = math.floor(FINE * one**2 / 2)
+        return found
+
+    @property
+    def sensitivity(self) -> float:
+        """How far one unit moves the vector. With r the radius: in L2 the three parts
+        are at most r², r² and r²/2 long, in L1 they add up to so much.
+        """
+        square = FINE * self.radius**2 * self.declared.whole
+        if self.l1:
+            return float_up(Fraction(5, 2) * square)
+        return float_up(root_up(math.ceil(Fraction(9, 4) * square**2)))
+
+    @cached_property
+    def noise(self) -> Additive:
+        return self.spending.noise(self.sensitivity, self.sensitivity)
+
+    def vectors(self, inputs: Reals, targets: Reals) -> Reals:
+        """s of each row, in whole steps."""
+        found = np.empty((len(inputs), self.size + 1))
+        found[:, 0] = STEPS
+        found[:, 1:-1] = np.rint((2 * inputs - 1) * STEPS)
+        found[:, -1] = np.rint((2 * targets - 1) * STEPS)
+        length = lengths(found[:, :-1], self.l1)
+        return shortened(found.T, length, self.radius).T
+
+    def exact(self, rows: Rows) -> Integers:
+        """The upper triangle, times the weights."""
+        assert rows.targets is not None
+        found = np.zeros((self.size + 1, self.size + 1), np.int64)
+        for part in blocks(len(rows), self.declared.whole * STEPS**2):
+            held = self.vectors(rows.inputs[part], rows.targets[part])
+            counted = held * rows.weights[part][:, None]
+            found += (counted.T @ held).astype(np.int64)
+        most = (1 << 62) // self.weights  # so that no product leaves 64 bits
+        upper: Integers = (np.clip(found, -most, most) * self.weights)[self.places]
+        return upper
+
+    @cached_property
+    def places(self) -> tuple[Integers, Integers]:
+        """Rows and columns of the upper triangle."""
+        return np.triu_indices(self.size + 1)
+
+    def release(self, rows: Rows) -> NoisyProducts:
+        """The noisy sums."""
+        noisy = self.noise.release(self.exact(rows))
+        units = 1 / self.weights / (self.declared.whole * STEPS**2)
+        upper = np.zeros(units.shape)
+        upper[self.places] = noisy
+        full = (upper + np.triu(upper, 1).T) * units
+        return NoisyProducts(full, units, self.noise)
+
+
+@dataclass(frozen=True)
+class NoisyProducts:
+    """Noisy Σ ssᵀ. The noise of an entry is that of the mechanism times its `units`."""
+
+    sums: Reals
+    units: Reals
+    noise: Additive
+
+    @property
+    def known(self) -> Reals:
+        """Σ vvᵀ."""
+        return self.sums[:-1, :-1]
+
+    @property
+    def wanted(self) -> Reals:
+        """Σ vy."""
+        return self.sums[:-1, -1]
+
+    def shares(self, left: Reals, right: Reals) -> Reals:
+        """How much one step of the noise of each entry counts in leftᵀ·noise·right."""
+        both = np.outer(left, right)
+        upper = np.triu(both + both.T) - np.diag(np.diag(both))
+        found: Reals = upper * self.units
+        return found
