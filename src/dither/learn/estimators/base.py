@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dither.errors import ArgumentError
+from dither.learn.encoding import keyed
 from dither.learn.estimators.data import (
     Declared,
     Reals,
@@ -229,7 +230,7 @@ def classes_of(classes: Any) -> tuple[Any, ...]:
     found = tuple(_plain(one) for one in classes)
     if len(found) < 2:
         raise ArgumentError("classes", f"must be two or more; {way_out}")
-    return found
+    return tuple(keyed("classes", found).keys)
 
 
 def _plain(label: Any) -> Any:

@@ -151,5 +151,6 @@ class Centroids:
             "coef_": coef,
             "intercept_": intercept,
             "classes_": labels(declared.classes),
+            "n_iter_": 1,
         }
         return Fitted(found, np.hstack([intercept[:, None], coef]))

@@ -7,12 +7,14 @@ classes, does not count. Each row is read by itself (rule R1).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
@@ -163,9 +165,14 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
             "X",
             "is a dataset; write dataset.fit(estimator, inputs=…, target=…)",
         )
+    if hasattr(X, "toarray"):
+        raise ArgumentError(
+            "X", "sparse input is not supported; pass a dense one, X.toarray()"
+        )
+    X = X if is_frame(X) else _array(X)
     width, names, matrix = _matrix(X)
-    count = _length(X)
-    if y is not None and _length(_flat(y)) != count:
+    count, target = _length(X), None if y is None else _flat(y)
+    if target is not None and _length(target) != count:
         raise ArgumentError("y", "must have one value for each row of X")
     by_row = owner is None or (isinstance(owner, str) and owner == EACH_ROW)
     owners = ids(None, EACH_ROW if owner is None else owner)
@@ -173,7 +180,7 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
         raise ArgumentError("owner", "must have one id for each row of X")
 
     def columns(_: Receipt | None) -> tuple[Reals, Any, Integers | None]:
-        return matrix(), None if y is None else _flat(y), owners()
+        return matrix(), target, owners()
 
     return Source(width, names, columns, not by_row)
 
@@ -185,9 +192,7 @@ def _matrix(X: Any) -> tuple[int, tuple[str, ...] | None, Callable[[], Reals]]:
         fine = all(isinstance(one, str) for one in known)
         names = tuple(known) if known and fine else None
         return _width(len(known)), names, lambda: _stacked([X[one] for one in known])
-    if hasattr(X, "toarray"):
-        raise ArgumentError("X", "is sparse; pass a dense one, X.toarray()")
-    array = X if isinstance(X, np.ndarray) else _listed(X)
+    array = _array(X)
     if array.dtype.kind in "cmMV":
         raise ArgumentError(
             "X", f"Complex data not supported ({array.dtype}); {WAY_OUT}"
@@ -209,7 +214,9 @@ def _width(count: int) -> int:
     return count
 
 
-def _listed(X: Any) -> NDArray[Any]:
+def _array(X: Any) -> NDArray[Any]:
+    if isinstance(X, np.ndarray):
+        return X
     try:
         if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
             raise TypeError
@@ -240,6 +247,7 @@ def _length(values: Any) -> int:
 
 def _flat(y: Any) -> Any:
     """One column of targets, also where it comes as a matrix of one."""
+    y = np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__len__") else y
     shape = getattr(y, "shape", None)
     if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__len__"):
         raise ArgumentError("y", "must be a column of targets, one for each row")
@@ -248,6 +256,11 @@ def _flat(y: Any) -> Any:
     found = np.asarray(y)
     if found.ndim != 2 or found.shape[1] != 1:
         raise ArgumentError("y", "must be one column of targets, one for each row")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+        DataConversionWarning,
+        stacklevel=4,
+    )
     return found[:, 0]
 
 

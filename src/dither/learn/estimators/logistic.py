@@ -170,7 +170,8 @@ class Descent:
     def fit(self, rows: Rows) -> Fitted:
         columns = Columns.of(self.look.release(rows), self.declared)
         pace = self.pace(columns.units)
-        return columns.fitted(self.descend(rows, columns, pace), self.declared)
+        found = self.descend(rows, columns, pace)
+        return columns.fitted(found, self.declared, self.steps)
 
     def descend(self, rows: Rows, columns: Columns, pace: Pace) -> Reals:
         """Ever shorter steps from 0; the mean of the second half of them is kept."""
@@ -244,7 +245,7 @@ class Columns:
         scale = np.sqrt(np.clip(spread, least, 1.0))
         return cls(max(float(units), 10.0), moments.mean * trust, scale)
 
-    def fitted(self, weights: Reals, declared: Declared) -> Fitted:
+    def fitted(self, weights: Reals, declared: Declared, steps: int) -> Fitted:
         """The same weights in the units of the data."""
         assert declared.classes is not None
         slopes = weights[:, :-1] / self.scale
@@ -256,6 +257,7 @@ class Columns:
             "coef_": coef,
             "intercept_": intercept,
             "classes_": labels(declared.classes),
+            "n_iter_": steps,
         }
         return Fitted(found, np.hstack([intercept[:, None], coef]))
 
