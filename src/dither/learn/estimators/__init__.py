@@ -13,6 +13,7 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.forest import RandomForestClassifier
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
@@ -24,6 +25,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "PrivatePipeline",
+    "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
     "make_pipeline",
