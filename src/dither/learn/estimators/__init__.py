@@ -16,6 +16,7 @@ if importlib.util.find_spec("sklearn") is None:
 from dither.learn.estimators.bayes import GaussianNB
 from dither.learn.estimators.clusters import KMeans
 from dither.learn.estimators.components import PCA
+from dither.learn.estimators.forest import RandomForestClassifier
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
@@ -30,6 +31,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "PrivatePipeline",
+    "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
     "make_pipeline",
