@@ -15,6 +15,7 @@ from dither.errors import MissingExtra
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
+        ExplainableBoostingClassifier,
         GridSearch,
         LinearRegression,
         LogisticRegression,
@@ -37,6 +38,7 @@ _TORCH = {
 }
 _ESTIMATORS = {
     "dither.learn.estimators": (
+        "ExplainableBoostingClassifier",
         "GridSearch",
         "LinearRegression",
         "LogisticRegression",
@@ -57,6 +59,7 @@ __all__ = [
     "Adaptive",
     "Automatic",
     "Cosine",
+    "ExplainableBoostingClassifier",
     "Flat",
     "GridSearch",
     "Linear",

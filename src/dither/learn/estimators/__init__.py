@@ -13,6 +13,7 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.boosting import ExplainableBoostingClassifier
 from dither.learn.estimators.forest import RandomForestClassifier
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
@@ -21,6 +22,7 @@ from dither.learn.estimators.search import GridSearch
 from dither.learn.estimators.scaling import StandardScaler
 
 __all__ = [
+    "ExplainableBoostingClassifier",
     "GridSearch",
     "LinearRegression",
     "LogisticRegression",
