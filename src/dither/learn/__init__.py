@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
         PCA,
+        ExplainableBoostingClassifier,
         GaussianNB,
         GridSearch,
         KMeans,
@@ -42,6 +43,7 @@ _ESTIMATORS = {
     "dither.learn.estimators": (
         "GaussianNB",
         "KMeans",
+        "ExplainableBoostingClassifier",
         "GridSearch",
         "LinearRegression",
         "LogisticRegression",
@@ -64,6 +66,7 @@ __all__ = [
     "Adaptive",
     "Automatic",
     "Cosine",
+    "ExplainableBoostingClassifier",
     "Flat",
     "GaussianNB",
     "GridSearch",

@@ -14,6 +14,7 @@ if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
 from dither.learn.estimators.bayes import GaussianNB
+from dither.learn.estimators.boosting import ExplainableBoostingClassifier
 from dither.learn.estimators.clusters import KMeans
 from dither.learn.estimators.components import PCA
 from dither.learn.estimators.forest import RandomForestClassifier
@@ -25,6 +26,7 @@ from dither.learn.estimators.search import GridSearch
 
 __all__ = [
     "PCA",
+    "ExplainableBoostingClassifier",
     "GaussianNB",
     "GridSearch",
     "KMeans",
