@@ -15,6 +15,9 @@ from dither.errors import MissingExtra
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
+        PCA,
+        GaussianNB,
+        KMeans,
         LinearRegression,
         LogisticRegression,
         Ridge,
@@ -35,8 +38,11 @@ _TORCH = {
 }
 _ESTIMATORS = {
     "dither.learn.estimators": (
+        "GaussianNB",
+        "KMeans",
         "LinearRegression",
         "LogisticRegression",
+        "PCA",
         "Ridge",
         "StandardScaler",
         "make_pipeline",
@@ -50,10 +56,13 @@ _HOME = {
 }
 
 __all__ = [
+    "PCA",
     "Adaptive",
     "Automatic",
     "Cosine",
     "Flat",
+    "GaussianNB",
+    "KMeans",
     "Linear",
     "LinearRegression",
     "LogisticRegression",

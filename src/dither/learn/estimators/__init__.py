@@ -13,12 +13,18 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.bayes import GaussianNB
+from dither.learn.estimators.clusters import KMeans
+from dither.learn.estimators.components import PCA
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
 from dither.learn.estimators.scaling import StandardScaler
 
 __all__ = [
+    "PCA",
+    "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "PrivatePipeline",
