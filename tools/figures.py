@@ -15,16 +15,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
 
+from bench.fitting import page as fitting  # noqa: E402
 from bench.race import page as race  # noqa: E402
 from bench.synth import page as synth  # noqa: E402
 
 SIZES = ("1 M rows", "10 M rows", "100 M rows")
-PAGES = ("README.md", "docs/benchmarks.md", "docs/race.md", "docs/synth.md")
+PAGES = (
+    "README.md",
+    "docs/benchmarks.md",
+    "docs/estimators.md",
+    "docs/race.md",
+    "docs/synth.md",
+)
 PICTURE = ROOT / "docs" / "race.svg"
 MARKED = re.compile(r"(<!-- goals: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 COVERED = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
 MADE = re.compile(r"(<!-- synth: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FITTED = re.compile(r"(<!-- fitted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(
     r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL
 )
@@ -124,6 +132,9 @@ def filled(text: str) -> str:
     grown = GROWN.sub(lambda found: found[1] + growth() + found[2], goals)
     grown = COVERED.sub(lambda found: found[1] + coverage() + found[2], grown)
     grown = MADE.sub(lambda found: found[1] + synth.table(found[2]) + found[3], grown)
+    grown = FITTED.sub(
+        lambda found: found[1] + fitting.table(found[2]) + found[3], grown
+    )
     return RACED.sub(
         lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown
     )

@@ -9,7 +9,7 @@ from statistics import mean, median, stdev
 from typing import Any
 
 from bench.fitting.data import SPLITS, Data
-from bench.fitting.systems import DELTA, PEERED, constant, ours, plain
+from bench.fitting.systems import ALONE, DELTA, constant, ours, plain
 from bench.harness import Row
 from bench.peers import Worker
 from bench.scripts.estimators_parts import score, split, timed
@@ -96,7 +96,7 @@ def cells(
         for cell in found:
             cell.seen.setdefault(PLAIN, []).append(without)
             _own(cell, data, parts)
-            if peer is not None and model in PEERED:
+            if peer is not None and model not in ALONE:
                 _other(cell, data, path, peer, number)
     return found
 

@@ -15,13 +15,14 @@ from bench.scripts.estimators_parts import COMPONENTS
 from dither import learn
 from dither.mechanisms import PermuteAndFlip
 
-__all__ = ["DELTA", "MODELS", "PEERED", "constant", "ours", "plain"]
+__all__ = ["ALONE", "DELTA", "MODELS", "constant", "ours", "plain"]
 
 DELTA = 1e-5
 MODELS = {
     "LogisticRegression": CLASSED,
     "GaussianNB": CLASSED,
     "RandomForestClassifier": CLASSED,
+    "ExplainableBoostingClassifier": CLASSED,
     "LinearRegression": NUMBERED,
     "Ridge": NUMBERED,
     "KMeans": CLASSED,
@@ -29,8 +30,8 @@ MODELS = {
     "StandardScaler": (*CLASSED, "diabetes"),
 }
 """Each with the sets it is tried on."""
-PEERED = tuple(name for name in MODELS if name != "Ridge")
-"""What diffprivlib has too."""
+ALONE = ("ExplainableBoostingClassifier", "Ridge")
+"""What diffprivlib does not have."""
 
 
 def ours(model: str, data: Data, units: int, epsilon: float | None, **how: Any) -> Any:
@@ -53,6 +54,11 @@ def plain(model: str, data: Data) -> Any:
         "LogisticRegression": lambda: linear_model.LogisticRegression(max_iter=1000),
         "GaussianNB": naive_bayes.GaussianNB,
         "RandomForestClassifier": lambda: ensemble.RandomForestClassifier(20),
+        "ExplainableBoostingClassifier": lambda: (
+            ensemble.HistGradientBoostingClassifier(
+                max_iter=30, interaction_cst="no_interactions", early_stopping=False
+            )
+        ),
         "LinearRegression": linear_model.LinearRegression,
         "Ridge": linear_model.Ridge,
         "KMeans": lambda: cluster.KMeans(data.classes, n_init=3),

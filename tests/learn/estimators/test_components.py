@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 import dither
 from dither import audit
 from dither.errors import ArgumentError
-from dither.learn import PCA
+from dither.learn import PCA, GaussianNB, KMeans, make_pipeline
 from dither.learn.estimators.covariance import Analysis, moderate
 from tests.learn.estimators.support_sums import (
     NORMAL,
@@ -207,3 +207,25 @@ def test_copies():
     made.fit(DATA)
     again = pickle.loads(pickle.dumps(made))
     assert (again.transform(DATA) == made.transform(DATA)).all()
+
+
+@pytest.mark.parametrize(
+    "step", [PCA(2, epsilon=1, bounds=(0, 8)), KMeans(3, epsilon=1, bounds=(0, 8))]
+)
+def test_steps_of_a_pipeline_change_the_width(step):
+    X, y = load_iris(return_X_y=True)
+    last = GaussianNB(epsilon=1, classes=range(3))
+    made = make_pipeline(clone(step), last).fit(X, y)
+    assert last.n_features_in_ == made.steps[0]._n_features_out
+    assert len(made.predict(X)) == 150
+    assert make_pipeline(clone(step), clone(last)).fit(X[:0], y[:0]).releases_
+
+
+def test_a_row_is_transformed_alike_whoever_else_is_there():
+    made = np.random.default_rng(4)  # allowed: made-up data
+    X = made.uniform(0, 8, size=(500, 33))
+    for step in (PCA(7, epsilon=1, bounds=(0, 8)), KMeans(7, epsilon=1, bounds=(0, 8))):
+        step.fit(X)
+        whole = step.transform(X)
+        for start in (1, 2, 3, 499):
+            assert (step.transform(X[start:]) == whole[start:]).all()

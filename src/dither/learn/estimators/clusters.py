@@ -9,7 +9,6 @@ from typing import Any, Never
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics.pairwise import euclidean_distances
 
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, PrivateEstimator
@@ -25,7 +24,7 @@ from dither.learn.estimators.boxes import (
 )
 from dither.learn.estimators.data import Declared, Integers, Reals, Rows
 from dither.learn.estimators.spending import Spending
-from dither.learn.estimators.sums import BLOCK
+from dither.learn.estimators.sums import BLOCK, distances
 from dither.mechanisms import Cube, Gaussian
 from dither.noise import rounded_gaussian
 from dither.privacy import Guarantee
@@ -115,10 +114,7 @@ class KMeans(
 
     def transform(self, X: Any) -> Reals:
         """The distance of each row from each centre."""
-        rows = self._read(X)
-        middle = (self.declared_.low + self.declared_.high) / 2  # of small numbers
-        apart = euclidean_distances(rows - middle, self.cluster_centers_ - middle)
-        return np.asarray(apart)
+        return distances(self._read(X), self.cluster_centers_)
 
     def predict(self, X: Any) -> Integers:
         """The number of the centre nearest to each row."""
@@ -143,6 +139,9 @@ class KMeans(
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+    def _width_out(self, _: int) -> int:
+        return self.n_clusters
 
     @property
     def output_bounds_(self) -> Reals:

@@ -12,6 +12,7 @@ from dither.learn.estimators.base import PrivateEstimator
 from dither.learn.estimators.covariance import Analysis
 from dither.learn.estimators.data import Declared, Reals
 from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.sums import along
 from dither.privacy.numbers import whole
 
 __all__ = ["PCA"]
@@ -80,8 +81,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
 
     def transform(self, X: Any) -> Reals:
         """Rows along the components."""
-        found: Reals = (self._read(X) - self.mean_) @ self.components_.T
-        return found
+        return along(self._read(X) - self.mean_, self.components_)
 
     def inverse_transform(self, X: Any) -> Reals:
         """Rows in the units of the data, from what they are along the components."""
@@ -91,6 +91,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+    def _width_out(self, width: int) -> int:
+        return width if self.n_components is None else self.n_components
 
     @property
     def output_bounds_(self) -> Reals:

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXACT", "blocks", "lengths", "products", "shortened", "total"]
+__all__ = [
+    "EXACT",
+    "along",
+    "blocks",
+    "distances",
+    "lengths",
+    "products",
+    "shortened",
+    "total",
+]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -62,3 +71,24 @@ def shortened(vectors: Reals, length: Reals, radius: int) -> Reals:
     factor = np.ones_like(length)
     np.divide(radius * SAFE, length, out=factor, where=length > radius)
     return np.trunc(vectors * factor)
+
+
+def along(rows: Reals, directions: Reals) -> Reals:
+    """The product of each row with each direction, added up column by column. In a matrix
+    product a row's last bits may depend on how many rows there are, and later steps of a
+    pipeline round: then all rows could move where one leaves.
+    """
+    found = np.zeros((len(rows), len(directions)))
+    with np.errstate(all="ignore"):
+        for column, weights in zip(rows.T, directions.T, strict=True):
+            found += np.multiply.outer(column, weights)
+    return found
+
+
+def distances(rows: Reals, centres: Reals) -> Reals:
+    """The distance of each row from each centre, added up in the same way."""
+    found = np.zeros((len(rows), len(centres)))
+    with np.errstate(all="ignore"):
+        for column, places in zip(rows.T, centres.T, strict=True):
+            found += np.subtract.outer(column, places) ** 2
+        return np.asarray(np.sqrt(found))
