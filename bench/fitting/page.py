@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from bench.fitting.compare import (
@@ -82,8 +83,7 @@ def _search() -> str:
 
 
 def _number(value: float | None) -> str:
-    known = value is not None and value == value
-    return f"{value:.3g}" if known else "–"
+    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
 
 
 WIDTH, HEIGHT = 165, 140
@@ -112,12 +112,14 @@ def _panel(held: Values, model: str, left: float, top: float) -> Iterator[Shape]
         system: [score(held, model, name, epsilon, system) for epsilon in EPSILONS]
         for system in CURVES
     }
-    axes = _axes(left, top, (-0.4, 0.6) if model in ("LinearRegression", "Ridge") else (0, 1))
+    axes = _axes(
+        left, top, (-0.4, 0.6) if model in ("LinearRegression", "Ridge") else (0, 1)
+    )
     yield Text(left, top - 24, model, bold=True)
     yield Text(left, top - 8, f"{name}: {SCORES.get(model, 'accuracy').split()[0]}")
     yield from axes.frame("ε", "", {one: f"{one:g}" for one in EPSILONS})
     for style, system in enumerate(CURVES):
-        if found[system][0] == found[system][0]:
+        if not math.isnan(sum(found[system])):
             yield axes.line(EPSILONS, found[system], style)
             for epsilon, value in zip(EPSILONS, found[system], strict=True):
                 yield axes.dot(epsilon, value, style)

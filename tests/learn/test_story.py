@@ -106,9 +106,13 @@ def test_one_account_pays_for_all_of_it() -> None:
     whole = terms.loss_cap / budget_loss(terms)
     assert [one / whole for one in charged] == pytest.approx(known, rel=1e-6)
 
-    way = search._asked(source_of(visits, **COLUMNS, table=None, kind="classes")).plan.way
+    way = search._asked(
+        source_of(visits, **COLUMNS, table=None, kind="classes")
+    ).plan.way
     repeated = dp_event.RepeatAndSelectDpEvent(
-        dp_event.GaussianDpEvent(1 / way.run.mu), way.repetitions.mean, way.repetitions.eta
+        dp_event.GaussianDpEvent(1 / way.run.mu),
+        way.repetitions.mean,
+        way.repetitions.eta,
     )
     total = visits.account.spent * terms.loss_cap / whole
     own = total - sum(known)
