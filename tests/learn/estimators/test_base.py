@@ -89,7 +89,7 @@ def test_costs_are_stated_in_any_way(make: Any, inputs: Any, target: Any) -> Non
     assert stated.mu == pytest.approx(0.2**0.5)
     alone = make(delta=1e-5).fit(inputs, target).release_
     assert alone.receipt is None
-    assert alone.guarantee.epsilon_at(1e-5) == pytest.approx(1.0)
+    assert alone.guarantee.epsilon_at(1e-5) <= 1 + 1e-9
 
 
 def test_nothing_is_read_before_the_charge() -> None:
