@@ -18,8 +18,8 @@ from dither.learn.estimators.forest import RandomForestClassifier
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
 from dither.learn.estimators.pipeline import PrivatePipeline, make_pipeline
-from dither.learn.estimators.search import GridSearch
 from dither.learn.estimators.scaling import StandardScaler
+from dither.learn.estimators.search import GridSearch
 
 __all__ = [
     "ExplainableBoostingClassifier",

@@ -162,9 +162,7 @@ def _pure(total: Total, count: int, repetitions: Repetitions) -> Way:
     return Way(Spending(total.unit, epsilon=epsilon), count, repetitions)
 
 
-def _repeated(
-    total: Total, count: int, repetitions: Repetitions | None
-) -> list[Way]:
+def _repeated(total: Total, count: int, repetitions: Repetitions | None) -> list[Way]:
     terms = total.terms
     counted = terms is not None and terms.accounting is Accounting.GDP
     if repetitions is None or counted or total.epsilon is None:
