@@ -12,7 +12,14 @@ import pytest
 from scipy import special, stats
 
 from dither.errors import ArgumentError
-from dither.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, Unit, ZeroConcentratedDP
+from dither.privacy import (
+    ApproxDP,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    Unit,
+    ZeroConcentratedDP,
+)
 from dither.privacy.repetition import (
     Repetitions,
     largest,
@@ -97,7 +104,8 @@ def test_closed_forms() -> None:
     for eta, factor in ((1.0, 3.0), (0.0, 2.0), (0.5, 2.5)):
         many = repeated(PureDP(0.1), Repetitions.of_mean(9000, eta))
         few = repeated(PureDP(0.1), Repetitions.of_mean(4, eta))
-        assert isinstance(many, PureDP) and isinstance(few, PureDP)
+        assert isinstance(many, PureDP)
+        assert isinstance(few, PureDP)
         assert many.epsilon == pytest.approx(0.1 * factor, rel=2e-2)
         assert few.epsilon < 0.95 * many.epsilon <= 0.1 * factor
     geometric = Repetitions(1.0, 0.1)

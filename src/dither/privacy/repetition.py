@@ -55,7 +55,9 @@ class Repetitions:
             return cls(None, wanted)
         shape = float(fraction("eta", eta, "pass 0 or 1"))
         if not -0.9 <= shape <= LARGEST_ETA or 0 < abs(shape) < 0.01:
-            raise ArgumentError("eta", f"must be from -0.9 to {LARGEST_ETA}; pass 0 or 1")
+            raise ArgumentError(
+                "eta", f"must be from -0.9 to {LARGEST_ETA}; pass 0 or 1"
+            )
         return cls(shape, _gamma(wanted, shape))
 
     @cached_property

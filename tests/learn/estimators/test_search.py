@@ -98,7 +98,7 @@ def test_one_charge_up_front_for_all_runs() -> None:
 
 
 def test_a_gaussian_account_pays_for_pure_runs_or_for_each() -> None:
-    account = Budget(3.0, 1e-6, accounting="gdp")
+    account = Budget(30.0, 1e-6, accounting="gdp")
     for repetitions in (20, "each"):
         search = GridSearch(
             model(), GRID, epsilon=1, budget=account, repetitions=repetitions
@@ -125,7 +125,7 @@ def test_only_the_best_run_is_shown() -> None:
     assert (search.predict(INPUTS) == best.predict(INPUTS)).all()
     assert search.predict_proba(INPUTS).shape == (200, 2)
     assert is_classifier(search)
-    assert "time" not in str(search.release_) and "how long" in str(search.release_)
+    assert "how long it took" in str(search.release_)
     with pytest.raises(ArgumentError, match="none"):
         search.release_.interval()
 
@@ -140,7 +140,7 @@ def test_runs_are_drawn_at_random() -> None:
 
 
 def scored(value: Any) -> Any:
-    return lambda estimator, X, y: value(estimator)
+    return lambda estimator, *_: value(estimator)
 
 
 def test_the_best_score_wins_and_failures_lose() -> None:
@@ -184,11 +184,15 @@ def test_public_rows_cost_nothing_and_fits_see_all_units() -> None:
 
         spied = replace(one, plans=(Spy(),) * 6)
         spied.fit(source_of(INPUTS, LABELS, None).read(None, one.declared))
-        assert set(seen) == {200} if held else len(set(seen)) == 1 and 60 < seen[0] < 140
+        assert (
+            set(seen) == {200} if held else len(set(seen)) == 1 and 60 < seen[0] < 140
+        )
 
 
 def test_a_poisson_number_may_be_none() -> None:
-    search = GridSearch(model(), GRID, epsilon=9, delta=1e-6, repetitions=2, eta="poisson")
+    search = GridSearch(
+        model(), GRID, epsilon=9, delta=1e-6, repetitions=2, eta="poisson"
+    )
     for _ in range(60):
         search.fit(INPUTS, LABELS)
         if search.best_estimator_ is None:
@@ -239,11 +243,15 @@ def test_a_unit_is_on_one_side() -> None:
     owners = np.repeat(np.arange(50), 4)
     rows = rows_of([(0.1, 0)] * 200, owners=owners)
     seen, kept = aside(rows=4).split(rows)
-    assert kept is not None and seen.owners is not None and kept.owners is not None
+    assert kept is not None
+    assert seen.owners is not None
+    assert kept.owners is not None
     assert not set(seen.owners) & set(kept.owners)
     assert len(seen) + len(kept) == 200
     assert 20 < len(kept) < 180
-    none = aside().split(rows_of([]).__class__(np.zeros((0, 1)), np.zeros(0), np.zeros(0, np.int64)))
+    none = aside().split(
+        rows_of([]).__class__(np.zeros((0, 1)), np.zeros(0), np.zeros(0, np.int64))
+    )
     assert len(none[0]) == 0
 
 
@@ -326,7 +334,7 @@ SMALL = (np.full((3, 1), 0.4), np.array([0, 1, 1]))
 WITH = (np.vstack([SMALL[0], [[1.0]]]), np.append(SMALL[1], 0))
 
 
-def highest(estimator: Any, X: Any, y: Any) -> float:
+def highest(estimator: Any, *_: Any) -> float:
     return float(estimator.coef_[0, 0])
 
 

@@ -4,6 +4,7 @@ from noisy histograms of what is still wrong.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import Plan, PrivateEstimator
-from dither.learn.estimators.data import Declared, Reals
+from dither.learn.estimators.base import Fitted, PrivateEstimator
+from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.likelihoods import Likelihoods
-from dither.learn.estimators.rounds import Boosting, places_of
+from dither.learn.estimators.rounds import Boosting, places_of, root_up
 from dither.learn.estimators.spending import Spending
+from dither.privacy import Guarantee
 from dither.privacy.numbers import whole
 
 __all__ = ["ExplainableBoostingClassifier"]
 
 BINS, MANY_BINS, MANY_ROUNDS = 8, 256, 1000
+MANY, MANY_PURE = 500.0, 1000.0
+"""Units times μ from which on rounds pay; and units times ε for each column."""
 
 
 class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
@@ -28,12 +32,13 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
     `ExplainableBoostingClassifier(epsilon=1, bounds=(0, 16), classes=range(10),
     budget=account).fit(X, y, owner=ids)`.
 
-    Each column is cut into `max_bins` equal parts of its bounds. In each of
-    `max_rounds` rounds the difference between what is predicted and what is true is
-    summed up by bin, with noise, and the curves move against it. How far they move
-    follows from the noise. Where the cost is pure ε, one round of noisy counts is made
-    instead, unless `max_rounds` is stated, on a random choice of the columns where they
-    are many.
+    Each column is cut into `max_bins` equal parts of its bounds. Where units are few
+    for the cost, curves come from one release of noisy counts of each class by bin; pure
+    ε then uses a random choice of the columns, if they are many. Else, or where
+    `max_rounds` is stated, the difference between what is predicted and what is true is
+    summed up by bin in each round, with noise, and the curves move against it. How far
+    they move follows from the noise. Where `units` are not known, a twentieth of the
+    cost counts them.
 
     `term_scores_[j]` has a line for each bin of a column, with a number for each class
     (one where there are two); `bins_[j]` has the ends of the bins, and `intercept_`
@@ -81,7 +86,7 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
         self.budget = budget
         self.by = by
 
-    def _plan(self, declared: Declared, spending: Spending) -> Plan:
+    def _plan(self, declared: Declared, spending: Spending) -> Curves:
         bins = whole("max_bins", self.max_bins, "pass a number such as 8")
         if not 2 <= bins <= MANY_BINS:
             raise ArgumentError(
@@ -94,9 +99,7 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
                 raise ArgumentError(
                     "max_rounds", f"must be at most {MANY_ROUNDS:,}; more do not help"
                 )
-        boosting = Boosting.of(declared, spending, bins, rounds)
-        once = rounds is None and not spending.gaussian
-        return Likelihoods(boosting) if once else boosting
+        return Curves.of(declared, spending, bins, rounds)
 
     def decision_function(self, X: Any) -> Reals:
         """Scores: of the second class where there are two, else one for each."""
@@ -125,3 +128,49 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
         scores = scores - scores.max(axis=1, keepdims=True)
         found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return found
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Rounds, or one release of counts: whichever suits as many units as there are.
+    Both cost the same.
+    """
+
+    boosting: Boosting
+    stated: bool
+
+    @classmethod
+    def of(
+        cls, declared: Declared, spending: Spending, bins: int, rounds: int | None
+    ) -> Curves:
+        width, units = declared.width, declared.units
+        known = units is not None and units * (spending.mu or 0.0) >= MANY
+        if spending.gaussian and (known or rounds is not None):
+            chosen = replace(spending, epsilon=None)
+        else:
+            chosen = spending.better(float(width), root_up(width))
+        boosting = Boosting.of(declared, chosen, bins, rounds)
+        found = cls(boosting, rounds is not None)
+        _ = found.likelihoods.noise(width)
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.boosting.guarantee
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        return Likelihoods(self.boosting)
+
+    def fit(self, rows: Rows) -> Fitted:
+        units = self.boosting.units(rows)
+        if self.stated or self.many(units):
+            return self.boosting.fit(rows, units)
+        return self.likelihoods.fit(rows, units)
+
+    def many(self, units: float) -> bool:
+        """Whether units are enough for rounds."""
+        spending, width = self.boosting.rest, self.boosting.declared.width
+        if spending.mu is not None:
+            return units * spending.mu >= MANY
+        return units * (spending.epsilon or 0.0) >= MANY_PURE * width

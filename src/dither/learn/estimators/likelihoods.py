@@ -1,24 +1,20 @@
-"""Curves from one release: how often each class is in each bin of a column. Pure ε pays
-for this better than for rounds, as a unit moves a count by half as much as a difference.
+"""Curves from one release: how often each class is in each bin of a column. This needs
+fewer rows than rounds do, above all with pure ε.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dither.learn.estimators.base import Fitted
 from dither.learn.estimators.data import Reals, Rows
+from dither.learn.estimators.rounds import Boosting, root_up
 from dither.learn.estimators.sums import Integers
 from dither.mechanisms import Additive
 from dither.mechanisms.sums import noise_variance
-from dither.privacy import Guarantee
-
-if TYPE_CHECKING:
-    from dither.learn.estimators.rounds import Boosting
 
 __all__ = ["Likelihoods"]
 
@@ -30,18 +26,14 @@ class Likelihoods:
     of: Boosting
 
     @property
-    def guarantee(self) -> Guarantee:
-        return self.of.guarantee
-
-    @property
     def classes(self) -> int:
         assert self.of.declared.classes is not None
         return len(self.of.declared.classes)
 
     def noise(self, columns: int) -> Additive:
         """A unit is in one bin of each column, with one class."""
-        most = float(columns * self.of.declared.whole)
-        return self.of.step.noise(most, most)
+        most = self.of.declared.whole
+        return self.of.rest.noise(float(columns * most), root_up(columns) * most)
 
     def exact(self, places: Integers, rows: Rows) -> Integers:
         """Weights of rows; `places` has a line for each column."""
@@ -54,9 +46,10 @@ class Likelihoods:
             found[column] = np.bincount(both, weights, size)
         return found.reshape(len(places), self.of.bins, self.classes)
 
-    def fit(self, rows: Rows) -> Fitted:
+    def fit(self, rows: Rows, units: float) -> Fitted:
+        """Curves for about so many units."""
         boosting = self.of
-        used = boosting.columns(boosting.units(rows))
+        used = boosting.columns(units)
         noise, whole = self.noise(len(used)), boosting.declared.whole
         exact = self.exact(boosting.places(rows, used), rows)
         blur = math.sqrt(noise_variance(noise)) / whole

@@ -5,7 +5,7 @@ how far curves move.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -22,12 +22,12 @@ from dither.mechanisms.sums import noise_variance
 from dither.noise import random_words
 from dither.privacy import Guarantee
 
-__all__ = ["Boosting", "Residuals", "places_of"]
+__all__ = ["Boosting", "Residuals", "places_of", "root_up"]
 
 COUNT = 0.05
 """The part of the cost that counts units, where nobody has said how many there are."""
 MANY_NUMBERS = 20_000_000
-ROUNDS = {True: 30, False: 1}
+ROUNDS = {True: 30, False: 10}
 """Rounds with Gaussian noise, where more of them cost nothing but time; and with Laplace
 noise, where they do.
 """
@@ -48,7 +48,13 @@ SAFE = 1 - 2.0**-40
 
 def places_of(shares: Reals, bins: int) -> Integers:
     """The bin of each value."""
-    return np.minimum((shares * bins).astype(np.int64), bins - 1)
+    found: Integers = np.minimum((shares * bins).astype(np.int64), bins - 1)
+    return found
+
+
+def root_up(count: int) -> float:
+    """The square root, or a little more, so that products with it are not too small."""
+    return math.sqrt(count) * (1 + 2.0**-40)
 
 
 @lru_cache(maxsize=1)
@@ -95,17 +101,19 @@ class Residuals:
         for line in others:
             sums += line
         others[targets, order] = -sums
-        return others
+        return np.asarray(others)
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """A count of units where it is needed, and rounds of noisy histograms."""
+    """What it takes to count units where that is needed, and rounds of noisy
+    histograms.
+    """
 
     declared: Declared
     spending: Spending
     count: Spending | None
-    step: Spending
+    rest: Spending
     bins: int
     rounds: int
 
@@ -113,12 +121,11 @@ class Boosting:
     def of(
         cls, declared: Declared, spending: Spending, bins: int, rounds: int | None
     ) -> Boosting:
-        spending = replace(spending, epsilon=None) if spending.gaussian else spending
         count, rest = None, spending
         if declared.units is None:
             count, rest = spending.parts(COUNT, 1 - COUNT)
         many = ROUNDS[spending.gaussian] if rounds is None else rounds
-        found = cls(declared, spending, count, rest.each(many), bins, many)
+        found = cls(declared, spending, count, rest, bins, many)
         numbers = declared.width * bins * found.outputs
         if numbers > MANY_NUMBERS:
             raise ArgumentError(
@@ -149,10 +156,9 @@ class Boosting:
     def noise(self, columns: int) -> Additive:
         """Noise for the sums of a round, over so many columns."""
         most = self.declared.whole
-        root = math.nextafter(math.sqrt(columns), math.inf) * (1 + 2.0**-40)
-        return self.step.noise(
-            float(columns * self.residuals.l1 * most), root * self.residuals.l2 * most
-        )
+        l1, l2 = self.residuals.l1, self.residuals.l2
+        step = self.rest.each(self.rounds)
+        return step.noise(float(columns * l1 * most), root_up(columns) * l2 * most)
 
     def units(self, rows: Rows) -> float:
         """How many units there are: declared, or counted with noise."""
@@ -195,8 +201,8 @@ class Boosting:
                 found[column, :, output] = np.bincount(place, wrong[output], self.bins)
         return found
 
-    def fit(self, rows: Rows) -> Fitted:
-        units = self.units(rows)
+    def fit(self, rows: Rows, units: float) -> Fitted:
+        """Rounds for about so many units."""
         used = self.columns(units)
         noise = self.noise(len(used))
         places = self.places(rows, used)

@@ -145,7 +145,7 @@ class Aside:
         with np.errstate(all="ignore"):
             error = np.clip((predicted - low) / (high - low), 0.0, 1.0) - targets
         error = np.where(np.isnan(error), 1.0, error)
-        return np.rint(STEPS * (1 - error * error)).astype(np.int64)
+        return np.asarray(np.rint(STEPS * (1 - error * error)), np.int64)
 
 
 def _part(rows: Rows, keep: NDArray[np.bool_]) -> Rows:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import clone
@@ -13,18 +11,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import COST, Asked, Fitted, Plan, PrivateEstimator
-from dither.learn.estimators.data import Declared, Rows, Source
-from dither.learn.estimators.repeating import Run, Total, Way, best_way
-from dither.learn.estimators.scoring import Aside, Public, Score
+from dither.learn.estimators.base import COST, Asked, PrivateEstimator
+from dither.learn.estimators.candidates import Parts, Search, grid_of
+from dither.learn.estimators.data import Declared, Source
+from dither.learn.estimators.repeating import Total, best_way
+from dither.learn.estimators.scoring import Public
 from dither.learn.estimators.spending import Spending, question_of
-from dither.privacy import GaussianDP, Guarantee, PureDP
+from dither.privacy import PureDP
 from dither.privacy.numbers import fraction
 from dither.privacy.repetition import Repetitions
 
 __all__ = ["GridSearch"]
 
-MANY = 1000
 RUNS = 2
 """So many runs for each candidate on average, unless stated."""
 ASIDE = 0.25
@@ -32,10 +30,6 @@ SHARED = ("bounds", "classes", "y_bounds", "units", "rows", "delta", *COST)
 """What is the same for all candidates."""
 POISSON = "poisson"
 EACH = "each"
-TIME = (
-    "how long it took is not protected: it tells how many runs there were, which the "
-    "promise needs hidden"
-)
 
 
 def _has(name: str) -> Any:
@@ -136,7 +130,7 @@ class GridSearch(PrivateEstimator):
                 raise ArgumentError(
                     name, "is stated by the search; leave it out of the estimator"
                 )
-        found = _grid(self.grid)
+        found = grid_of(self.grid)
         for name in {name for one in found for name in one}:
             if name not in self.estimator.get_params(deep=False):
                 raise ArgumentError(
@@ -155,7 +149,7 @@ class GridSearch(PrivateEstimator):
         gaussian, pure = best_way(total, len(candidates), repetitions, ways)
         scoring = self._scoring(declared)
         models = tuple(clone(self.estimator).set_params(**one) for one in candidates)
-        parts = _Parts(models, tuple(candidates), declared, scoring)
+        parts = Parts(models, tuple(candidates), declared, scoring)
         # a fit may prefer Laplace noise where both can be had, but all runs must agree
         if gaussian is not None and pure is not None:
             both = replace(gaussian.run, epsilon=pure.run.epsilon)
@@ -249,136 +243,3 @@ class GridSearch(PrivateEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Its score on public rows."""
         return float(self._best().score(X, y))
-
-
-def _grid(grid: Any) -> list[dict[str, Any]]:
-    """All settings of a grid, or of several."""
-    parts = [grid] if isinstance(grid, Mapping) else grid
-    way_out = 'pass a grid such as {"max_iter": [10, 40]}'
-    if not isinstance(parts, Iterable) or isinstance(parts, str):
-        raise ArgumentError("grid", f"must be a dict of lists; {way_out}")
-    found: list[dict[str, Any]] = []
-    for part in parts:
-        if not isinstance(part, Mapping):
-            raise ArgumentError("grid", f"must be a dict of lists; {way_out}")
-        for name, values in part.items():
-            if isinstance(values, str) or not isinstance(values, Sequence):
-                raise ArgumentError("grid", f"{name!r} must be a list; {way_out}")
-        found += [
-            dict(zip(part, values, strict=True)) for values in product(*part.values())
-        ]
-    if not 1 <= len(found) <= MANY:
-        raise ArgumentError(
-            "grid", f"has {len(found):,} candidates; pass 1 to {MANY:,} of them"
-        )
-    return found
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """What a search is made of, before it is known what a run may cost."""
-
-    models: tuple[Any, ...]
-    settings: tuple[dict[str, Any], ...]
-    declared: Declared
-    scoring: Public | float
-
-    @property
-    def fitted_on(self) -> Declared:
-        """What is public about the units that fits see."""
-        units = self.declared.units
-        if isinstance(self.scoring, Public) or units is None:
-            return self.declared
-        return replace(self.declared, units=max(round(units * (1 - self.scoring)), 1))
-
-    def plans(self, run: Spending) -> tuple[Plan, ...]:
-        return tuple(model._plan(self.fitted_on, run) for model in self.models)
-
-    def search(self, way: Way) -> Search:
-        scoring = self.scoring
-        if not isinstance(scoring, Public):
-            scoring = Aside(self.declared, way.run, scoring)
-            _ = scoring.noise  # what it refuses is refused before the charge
-        plans = self.plans(way.run)
-        costs = [plan.guarantee for plan in plans]
-        if scoring.guarantee is not None:
-            costs.append(scoring.guarantee)
-        run = _largest(costs)
-        return Search(
-            way, self.models, self.settings, self.declared, plans, scoring, run
-        )
-
-
-def _largest(costs: Sequence[Guarantee]) -> Run:
-    """The promise that all of them keep."""
-    pure = [cost for cost in costs if isinstance(cost, PureDP)]
-    if len(pure) == len(costs):
-        return max(pure, key=lambda cost: cost.epsilon)
-    return max((cost.to(GaussianDP) for cost in costs), key=lambda cost: cost.mu)
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search that is settled: candidates, what each run promises, and how it is
-    scored.
-    """
-
-    way: Way
-    models: tuple[Any, ...]
-    settings: tuple[dict[str, Any], ...]
-    declared: Declared
-    plans: tuple[Plan, ...]
-    scoring: Public | Aside
-    run: Run
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.way.charged(self.run)
-
-    def fit(self, rows: Rows) -> Fitted:
-        drawn = self.way.draw()
-        seen, aside = self.scoring.split(rows)
-        best: tuple[Score, int, Any, Fitted] | None = None
-        for number in drawn:
-            model, fitted = self._run(number, seen)
-            score = self.scoring.score(model, aside)
-            # of equals the first stays, which is any of them: runs are alike
-            if best is None or score.rank > best[0].rank:
-                best = score, number, model, fitted
-        return self._fitted(best)
-
-    def _run(self, number: int, rows: Rows) -> tuple[Any, Fitted]:
-        model = clone(self.models[number])
-        fitted = self.plans[number].fit(rows)
-        model.n_features_in_ = self.declared.width
-        model.declared_ = self.declared
-        for name, value in fitted.attributes.items():
-            setattr(model, name, value)
-        return model, fitted
-
-    def _fitted(self, best: tuple[Score, int, Any, Fitted] | None) -> Fitted:
-        if best is None:  # of a Poisson number of runs there may be none
-            held: dict[str, Any] = dict.fromkeys(
-                ("best_estimator_", "best_params_", "best_score_")
-            )
-            return Fitted(held, [], notes=("no run was drawn", TIME))
-        score, number, model, fitted = best
-        held = {
-            "best_estimator_": model,
-            "best_params_": dict(self.settings[number]),
-            "best_score_": score.value,
-        }
-        return Fitted(
-            held, fitted.value, keys=fitted.keys, notes=(*self._notes, *fitted.notes)
-        )
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        count = len(self.models)
-        scored = "on public rows"
-        if isinstance(self.scoring, Aside):
-            scored = f"with noise, on a share of {self.scoring.share:g} of the units"
-        if self.way.repetitions is None:
-            return (f"the best of {count} candidates, scored {scored}",)
-        drawn = f"the best of a random number of runs of {count} candidates"
-        return (f"{drawn}, scored {scored}", TIME)
