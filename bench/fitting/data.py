@@ -95,7 +95,7 @@ def _diabetes() -> Data:
 def _groups() -> Data:
     """Five overlapping groups in 20 columns, whose bounds are -10 to 10."""
     made = np.random.default_rng(20)  # allowed: made-up data
-    middles = made.normal(0, 1.1, (5, 20))
+    middles = made.normal(0, 0.5, (5, 20))
     targets = made.integers(5, size=ROWS)
     spread = made.uniform(0.8, 1.6, 20)
     inputs = middles[targets] + made.normal(size=(ROWS, 20)) * spread

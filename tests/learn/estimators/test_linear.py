@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,8 @@ from sklearn.linear_model import Ridge as PlainRidge
 
 from dither import ArgumentError, Budget
 from dither.learn import LinearRegression, Ridge
-from dither.learn.estimators.linear import LeastSquares
-from dither.learn.estimators.products import STEPS, ProductSums
+from dither.learn.estimators.linear import RIDGE, LeastSquares
+from dither.learn.estimators.products import STEPS, NoisyProducts, ProductSums
 from tests.learn.estimators.data import GAUSSIAN, PURE, declared, lined, rows
 
 X, Y = lined(20_000)
@@ -45,6 +47,25 @@ def test_a_ridge_is_that_of_scikit_learn() -> None:
         plain = PlainRidge(alpha).fit(inputs, target)
         assert mine.coef_ == pytest.approx(plain.coef_, abs=0.02)
         assert mine.intercept_ == pytest.approx(plain.intercept_, abs=0.15)
+
+
+def test_noise_as_large_as_the_ridge_does_no_harm() -> None:
+    """An eigenvalue that noise brings near to minus the ridge would make coefficients of
+    any size.
+    """
+    plan = LeastSquares.of(declared(2), PURE, 0.0)
+    noisy = plan.sums.release(rows(np.full((50, 2), 0.5), np.full(50, 0.9)))
+    sums = noisy.sums.copy()
+    sums[1:3, :] = sums[:, 1:3] = 0.0
+    sums[1, 3] = sums[3, 1] = noisy.deviation(1, 3)
+    for share in np.linspace(0.5, 1.5, 101):
+        sums[1, 1] = -share * 1.3 * plain_ridge(noisy)
+        found = plan.solved(replace(noisy, sums=sums))
+        assert np.abs(found).max() < 5
+
+
+def plain_ridge(noisy: NoisyProducts) -> float:
+    return RIDGE * noisy.deviation(1, 2) * math.sqrt(6)
 
 
 @pytest.mark.parametrize("alpha", [-1.0, float("inf"), "much"])

@@ -162,20 +162,22 @@ class LeastSquares:
         kept = trust_of(noisy)
         known[0, 1:] *= kept
         known[1:, 0] *= kept
-        ridge = np.full(size, ridge_of(noisy))
+        usual = ridge_of(noisy)
+        ridge = np.full(size, usual)
         half = self.sums.declared.span / 2
         ridge[0] = FIRST * noisy.deviation(0, 0)
         ridge[1:] += self.alpha / half**2
         level, turned = np.linalg.eigh(known + np.diag(ridge))
-        least = 1e-9 + ridge[1:].min(initial=0.0)
+        least = 1e-9 + LEAST * usual
         inverse = turned / np.maximum(level, least) @ turned.T
         found: Reals = inverse @ noisy.wanted
         return found
 
 
-RIDGE, KEPT, FIRST = 2.0, 0.3, 3.0
+RIDGE, KEPT, FIRST, LEAST = 2.0, 0.3, 3.0, 0.2
 """The ridge is up to so many times the noise on eigenvalues; this part of it is kept
-however large they are; and the intercept has so many times the noise on the count.
+however large they are; the intercept has so many times the noise on the count; and no
+eigenvalue counts for less than this part of the ridge, as noise may exceed all of it.
 """
 
 
