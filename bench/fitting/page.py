@@ -33,6 +33,8 @@ SHOWN = {
 }
 """The set that the picture shows for each model."""
 CURVES = (PLAIN, LOOSE, MINE, OTHER)
+NAMED = (PLAIN, LOOSE, f"{MINE}, pure ε", f"{OTHER}, pure ε")
+SHORT = {"KMeans": "adjusted Rand index", "PCA": "variance captured"}
 Values = dict[tuple[str, str, str], float | None]
 
 
@@ -87,6 +89,7 @@ def _number(value: float | None) -> str:
 
 
 WIDTH, HEIGHT = 165, 140
+NUMBERS = ("LinearRegression", "Ridge")
 
 
 def picture() -> Picture:
@@ -98,7 +101,7 @@ def picture() -> Picture:
     for place, model in enumerate(SHOWN):
         left = 62 + 240 * (place % 4)
         shapes += _panel(held, model, left, 76 + 250 * (place // 4))
-    shapes += _axes(62, 76, (0, 1)).legend(CURVES, left=0, top=460)
+    shapes += _axes(62, 76, (0, 1)).legend(NAMED, left=0, top=460)
     return Picture.of(1010, 620, shapes, "Scores of estimators by ε")
 
 
@@ -107,19 +110,17 @@ def _axes(left: float, top: float, ends: tuple[float, float]) -> Axes:
 
 
 def _panel(held: Values, model: str, left: float, top: float) -> Iterator[Shape]:
+    """Curves of one model; one that leaves the frame is left out."""
     name = SHOWN[model]
-    found = {
-        system: [score(held, model, name, epsilon, system) for epsilon in EPSILONS]
-        for system in CURVES
-    }
-    axes = _axes(
-        left, top, (-0.4, 0.6) if model in ("LinearRegression", "Ridge") else (0, 1)
-    )
+    ends = (-0.4, 0.6) if model in NUMBERS else (0.0, 1.0)
+    axes = _axes(left, top, ends)
+    metric = SHORT.get(model, SCORES.get(model, "accuracy"))
     yield Text(left, top - 24, model, bold=True)
-    yield Text(left, top - 8, f"{name}: {SCORES.get(model, 'accuracy').split()[0]}")
+    yield Text(left, top - 8, f"{name}: {metric}")
     yield from axes.frame("ε", "", {one: f"{one:g}" for one in EPSILONS})
     for style, system in enumerate(CURVES):
-        if not math.isnan(sum(found[system])):
-            yield axes.line(EPSILONS, found[system], style)
-            for epsilon, value in zip(EPSILONS, found[system], strict=True):
+        found = [score(held, model, name, epsilon, system) for epsilon in EPSILONS]
+        if all(ends[0] <= one <= ends[1] for one in found):
+            yield axes.line(EPSILONS, found, style)
+            for epsilon, value in zip(EPSILONS, found, strict=True):
                 yield axes.dot(epsilon, value, style)
