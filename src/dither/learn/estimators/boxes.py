@@ -21,6 +21,7 @@ from dither.privacy.numbers import float_up
 
 __all__ = [
     "STEPS",
+    "USUAL",
     "box_noise",
     "box_spending",
     "deviation",
@@ -84,14 +85,25 @@ def deviation(noise: Cube | Gaussian) -> float:
     return math.sqrt(variance)
 
 
+USUAL = 0.15
+"""What means of columns vary by, and what columns do, where bounds are -1 and 1: more is
+rarely there, and noise easily pretends it.
+"""
+
+
 def shrunk(
-    values: Reals, target: Reals | float, error: Reals | float, least: float = 0.0
+    values: Reals,
+    target: Reals | float,
+    error: Reals | float,
+    least: float = 0.0,
+    most: float = math.inf,
 ) -> Reals:
     """Noisy values moved towards a target, the more the larger their noise variance
-    is beside the variance they show (empirical Bayes).
+    is beside the variance they show (empirical Bayes), which is taken to be at most
+    `most`.
     """
     apart = values - target
-    spread = max(float(np.mean(apart**2 - error)), least, 1e-12)
+    spread = min(max(float(np.mean(apart**2 - error)), least, 1e-12), most)
     found: Reals = target + apart * (spread / (spread + error))
     return found
 

@@ -14,6 +14,7 @@ from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, PrivateEstimator
 from dither.learn.estimators.boxes import (
     STEPS,
+    USUAL,
     box_noise,
     box_spending,
     deviation,
@@ -41,6 +42,8 @@ step may bring about.
 """
 FEWEST = 0.3
 """A cluster counts for at least this share of an even one."""
+TRUSTED = 0.01
+"""The noise variance of a mean of variances that halves its weight."""
 SPREAD = 0.6
 """How far from the mean centres begin, in deviations of the data."""
 NO_LABELS = (
@@ -223,10 +226,12 @@ class Lloyd:
         most = self.declared.units or math.inf
         units = float(min(max(sums[0], 1.0), most))
         error = (noise / units) ** 2
-        mean = shrunk(sums[1 : width + 1] / units, 0.0, error, 1e-3)
+        mean = shrunk(sums[1 : width + 1] / units, 0.0, error, 1e-3, USUAL)
         mean = np.clip(mean, -1.0, 1.0)
         variance = (sums[width + 1 :] / units + 1) / 2 - mean**2
-        overall = float(np.clip(variance.mean(), 1e-4, 1.0))
+        trust = TRUSTED / (TRUSTED + error / (4 * width))
+        overall = trust * float(variance.mean()) + (1 - trust) * USUAL
+        overall = min(max(overall, 1e-4), 1.0)
         variance = shrunk(variance, overall, error / 4 + 4 * mean**2 * error)
         return Place(units, mean, np.clip(variance, overall / 10, 1.0))
 
