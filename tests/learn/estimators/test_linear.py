@@ -14,6 +14,7 @@ from dither import ArgumentError, Budget
 from dither.learn import LinearRegression, Ridge
 from dither.learn.estimators.linear import RIDGE, LeastSquares
 from dither.learn.estimators.products import STEPS, NoisyProducts, ProductSums
+from dither.mechanisms.sums import noise_variance
 from tests.learn.estimators.data import GAUSSIAN, PURE, declared, lined, rows
 
 X, Y = lined(20_000)
@@ -130,3 +131,21 @@ def test_much_noise_leaves_a_constant(delta: float | None) -> None:
     model = LinearRegression(epsilon=0.3, delta=delta, **WORDS)
     found = [model.fit(X[:60], Y[:60]).score(X, Y) for _ in range(40)]
     assert np.median(found) > -1
+
+
+@pytest.mark.parametrize("spending", [GAUSSIAN, PURE], ids=["gaussian", "pure"])
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
+def test_the_noise_of_a_sum_is_known(spending: Any, sign: float) -> None:
+    """Without rows the sums are noise alone; its deviation is estimated within 10 %."""
+    plan = ProductSums(declared(1), spending)
+    left, right = np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, sign])
+    none = rows(np.zeros((0, 1)), np.zeros(0))
+    seen = []
+    for _ in range(3000):
+        noisy = plan.release(none)
+        seen.append(left @ noisy.sums @ right)
+    shares = noisy.shares(left, right)
+    wanted = np.sqrt(noise_variance(plan.noise) * (shares**2).sum())
+    assert np.std(seen) == pytest.approx(wanted, rel=0.1)
+    if not sign:
+        assert noisy.deviation(0, 0) == pytest.approx(wanted)
