@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dither.errors import EngineFailed
 from dither.ledger import Ledger
 from dither.ledger.terms import Terms
 from dither.mechanisms import Additive
@@ -369,9 +370,8 @@ def explore(random: Random, place: Place, *, questions: int, versions: int) -> i
     for rows in ({}, *scene.versions):
         place.version(rows)
         for one, results in zip(asked, found, strict=True):
-            results.append(
-                _told(one.sql, one.collected, place, results[0] if results else None)
-            )
+            first = results[0] if results else None
+            results.append(_told(one.sql, _collected, one, place, first))
     if place.catalogue is not ROWS and random.random() < 0.3:
         place.shuffle(random.randrange(1000))
         for one, results in zip(asked, found, strict=True):
@@ -382,6 +382,15 @@ def explore(random: Random, place: Place, *, questions: int, versions: int) -> i
         _told(one.sql, one.check, results)
         for one, results in zip(asked, found, strict=True)
     )
+
+
+def _collected(one: Asking, place: Place, first: Found | None) -> Found:
+    """A failure of the engine together with its own words."""
+    try:
+        return one.collected(place, first)
+    except EngineFailed as problem:
+        problem.add_note("\n".join(place.engine.failures))
+        raise
 
 
 def _told(sql: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -35,7 +35,7 @@ from tests.neighbours.neighbours import world
 
 PROCESSES = 2
 QUESTIONS = 3
-WORLDS = {"duckdb": (60, 9), "postgres": (20, 9), "spark": (5, 2)}
+WORLDS = {"duckdb": (45, 9), "postgres": (16, 9), "spark": (3, 2)}
 """How many worlds each engine is asked about, and how many versions of the unit each of
 them has. With 9 of them and none, 45 pairs of neighbours are compared for each
 question. `bench conformance --neighbours` asks Spark about more."""

@@ -15,8 +15,11 @@ from dither.errors import MissingExtra
 if TYPE_CHECKING:
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
+        PCA,
         ExplainableBoostingClassifier,
+        GaussianNB,
         GridSearch,
+        KMeans,
         LinearRegression,
         LogisticRegression,
         RandomForestClassifier,
@@ -41,9 +44,12 @@ _TORCH = {
 _ESTIMATORS = {
     "dither.learn.estimators": (
         "ExplainableBoostingClassifier",
+        "GaussianNB",
         "GridSearch",
+        "KMeans",
         "LinearRegression",
         "LogisticRegression",
+        "PCA",
         "RandomForestClassifier",
         "Ridge",
         "StandardScaler",
@@ -58,12 +64,15 @@ _HOME = {
 }
 
 __all__ = [
+    "PCA",
     "Adaptive",
     "Automatic",
     "Cosine",
     "ExplainableBoostingClassifier",
     "Flat",
+    "GaussianNB",
     "GridSearch",
+    "KMeans",
     "Linear",
     "LinearRegression",
     "LogisticRegression",

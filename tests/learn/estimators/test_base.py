@@ -89,7 +89,7 @@ def test_costs_are_stated_in_any_way(make: Any, inputs: Any, target: Any) -> Non
     assert stated.mu == pytest.approx(0.2**0.5)
     alone = make(delta=1e-5).fit(inputs, target).release_
     assert alone.receipt is None
-    assert alone.guarantee.epsilon_at(1e-5) == pytest.approx(1.0)
+    assert alone.guarantee.epsilon_at(1e-5) <= 1 + 1e-9
 
 
 def test_nothing_is_read_before_the_charge() -> None:
@@ -153,6 +153,8 @@ def test_bad_questions_cost_nothing(change: dict[str, Any], argument: str) -> No
         (X[:, :0], Y, None, "X"),
         (X + 1j, Y, None, "X"),
         ("text", Y, None, "X"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, [0], None, "X"),
+        ({}, [], None, "X"),
         (X, None, None, "y"),
         (X, Y[:-1], None, "y"),
         (X, np.stack([Y, Y], axis=1), None, "y"),
@@ -160,7 +162,7 @@ def test_bad_questions_cost_nothing(change: dict[str, Any], argument: str) -> No
         (X, Y, "patient", "owner"),
         (X, Y, X[:, 0], "owner"),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_shapes_are_checked_first(
     inputs: Any, target: Any, owner: Any, argument: str

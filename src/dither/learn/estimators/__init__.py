@@ -13,7 +13,10 @@ from dither.errors import MissingExtra
 if importlib.util.find_spec("sklearn") is None:
     raise MissingExtra("scikit-learn", "learn")
 
+from dither.learn.estimators.bayes import GaussianNB
 from dither.learn.estimators.boosting import ExplainableBoostingClassifier
+from dither.learn.estimators.clusters import KMeans
+from dither.learn.estimators.components import PCA
 from dither.learn.estimators.forest import RandomForestClassifier
 from dither.learn.estimators.linear import LinearRegression, Ridge
 from dither.learn.estimators.logistic import LogisticRegression
@@ -22,8 +25,11 @@ from dither.learn.estimators.scaling import StandardScaler
 from dither.learn.estimators.search import GridSearch
 
 __all__ = [
+    "PCA",
     "ExplainableBoostingClassifier",
+    "GaussianNB",
     "GridSearch",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "PrivatePipeline",

@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dither.learn.estimators.base import Fitted, labels
+from dither.learn.estimators.bayes import RAREST, moderate_means
+from dither.learn.estimators.boxes import (
+    STEPS,
+    box_noise,
+    deviation,
+    grouped,
+    moved,
+    shrunk,
+)
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
-from dither.learn.estimators.sums import Integers, lengths, products, shortened
-from dither.mechanisms import Additive
-from dither.mechanisms.sums import noise_variance
+from dither.learn.estimators.sums import Integers, blocks
+from dither.mechanisms import Additive, Cube, Gaussian
 from dither.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -23,33 +31,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Centroids", "ClassSums"]
 
-STEPS = 1 << 14
 COUNT = 0.05
 """The part of the cost that counts rows first."""
 MANY = 200
 """Rows times ε for each weight from which on the descent pays."""
-SPREAD = 0.03
-"""The variance within classes that is taken for granted, where bounds are 0 and 1."""
+SPREAD = 0.12
+"""The variance within classes that is taken for granted, where bounds are -1 and 1."""
 
 
 @dataclass(frozen=True)
 class ClassSums:
-    """The noised vector: of each class a count, and the sums of its columns between 0
-    and 1. A row is brought down to a public L1 radius, and is in one class.
+    """The noised vector of each class: a count, and the sums of its columns between -1
+    and 1. A row is in one class, and no entry is beyond ±1.
     """
 
     declared: Declared
     spending: Spending
-
-    @cached_property
-    def radius(self) -> int:
-        """What a row's columns add up to at most: about the half of what they can."""
-        width = self.declared.width
-        return int(STEPS * width * (0.5 + 0.5 / width**0.5))
-
-    @property
-    def count_weight(self) -> int:
-        return max(self.radius // 8, 1)
 
     @property
     def classes(self) -> int:
@@ -57,47 +54,36 @@ class ClassSums:
         return len(self.declared.classes)
 
     @cached_property
-    def noise(self) -> Additive:
-        moved = float((self.radius + self.count_weight) * self.declared.whole)
-        return self.spending.noise(moved, moved)
-
-    def vectors(self, inputs: Reals) -> Reals:
-        """What a row adds to its class, in whole steps."""
-        held = np.rint(inputs * STEPS)
-        cut = shortened(held.T, lengths(held, l1=True), self.radius).T
-        return np.hstack([np.full((len(cut), 1), float(self.count_weight)), cut])
+    def noise(self) -> Cube | Gaussian:
+        return box_noise(self.spending, self.declared, self.declared.width + 1)
 
     def exact(self, rows: Rows) -> Integers:
         """A line for each class."""
         assert rows.targets is not None
-        member = np.equal.outer(rows.targets, np.arange(self.classes))
-        counted = member * rows.weights[:, None].astype(np.float64)
-        most = self.declared.whole * max(STEPS, self.count_weight)
-        return products(counted, self.vectors(rows.inputs), most)
+        found = np.zeros((self.classes, self.declared.width + 1), np.int64)
+        most = self.declared.whole * STEPS
+        for part in blocks(len(rows), most):
+            values = moved(rows.inputs[part])
+            held = np.hstack([np.full((len(values), 1), float(STEPS)), values])
+            targets, weights = rows.targets[part], rows.weights[part]
+            found += grouped(held, targets, weights, self.classes, most)
+        return found
 
-    def release(self, rows: Rows) -> tuple[Reals, Reals]:
-        """Noisy means of the classes, and the share of each."""
-        noisy = self.noise.release(self.exact(rows))
-        whole = self.declared.whole
-        counts = noisy[:, 0] / (whole * self.count_weight)
-        counts = np.maximum(counts, max(5.0, 0.2 * max(counts.mean(), 0.0)))
-        means = np.clip(noisy[:, 1:] / (whole * STEPS) / counts[:, None], 0.0, 1.0)
+    def release(self, rows: Rows) -> tuple[Reals, Reals, float]:
+        """Noisy means of the classes, the share of each, and the variance of what is
+        unknown of the means.
+        """
+        one = self.declared.whole * STEPS
+        noisy, noise = self.noise.release(self.exact(rows)) / one, deviation(self.noise)
+        error = (noise / one) ** 2
+        even = max(noisy[:, 0].sum() / self.classes, 1.0)
+        counts = shrunk(noisy[:, 0], even, error, (RAREST * even) ** 2)
+        counts = np.maximum(counts, RAREST * even)
         shares = counts / counts.sum()
-        error = noise_variance(self.noise) / (whole * STEPS) ** 2 / counts**2
-        return _drawn(means, shares, error), shares
-
-
-def _drawn(means: Reals, shares: Reals, error: Reals) -> Reals:
-    """Means drawn towards their own mean, by as much as noise parts them (James and
-    Stein).
-    """
-    middle = shares @ means
-    apart = means - middle
-    noise = error * means.shape[1]
-    there = np.maximum((apart**2).sum(axis=1), 1e-9)
-    keep = np.maximum(1 - noise / there, 0.1)
-    found: Reals = middle + keep[:, None] * apart
-    return found
+        means, unknown = moderate_means(
+            noisy[:, 1:] / counts[:, None], error / counts**2, shares
+        )
+        return means, shares, float(shares @ unknown[:, 0])
 
 
 @dataclass(frozen=True)
@@ -137,14 +123,14 @@ class Centroids:
             return self.descent.fit(rows)
         return self.by_means(*self.sums.release(rows))
 
-    def by_means(self, means: Reals, shares: Reals) -> Fitted:
+    def by_means(self, means: Reals, shares: Reals, unknown: float) -> Fitted:
         """The classifier that takes classes for round clouds of one size."""
         declared = self.descent.declared
         assert declared.classes is not None
-        slopes = means / SPREAD
-        base = np.log(shares) - (means**2).sum(axis=1) / (2 * SPREAD)
-        coef = slopes / declared.span
-        intercept = base - coef @ declared.low
+        spread = SPREAD + unknown
+        base = np.log(shares) - (means**2).sum(axis=1) / (2 * spread)
+        coef = means / spread * (2 / declared.span)
+        intercept = base - coef @ ((declared.low + declared.high) / 2)
         if self.descent.outputs == 1:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         found = {

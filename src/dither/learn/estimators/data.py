@@ -244,7 +244,10 @@ def _stacked(columns: Sequence[Any]) -> Reals:
 def _length(values: Any) -> int:
     shape = getattr(values, "shape", None)
     if isinstance(values, Mapping):
-        return max((len(one) for one in values.values()), default=0)
+        found = {len(one) for one in values.values()}
+        if len(found) > 1:
+            raise ArgumentError("X", "must have columns of one length")
+        return found.pop()
     return int(shape[0]) if shape else len(values)
 
 

@@ -5,7 +5,7 @@ of a ridge as the noise asks for, and intervals of the coefficients.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, PrivateEstimator
 from dither.learn.estimators.coefficients import Coefficients
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.moments import BLUR
 from dither.learn.estimators.products import NoisyProducts, ProductSums
 from dither.learn.estimators.spending import Spending
 from dither.mechanisms.sums import noise_variance
@@ -139,7 +140,8 @@ class LeastSquares:
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending, alpha: float) -> LeastSquares:
-        return cls(min(_ways(declared, spending), key=_blur), alpha)
+        ways = [ProductSums(declared, one) for one in spending.ways]
+        return cls(min(ways, key=_blur), alpha)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -155,10 +157,14 @@ class LeastSquares:
 
     def solved(self, noisy: NoisyProducts) -> Reals:
         """Coefficients between -1 and 1, with a ridge."""
-        known, size = noisy.known, self.sums.size
+        known, size = noisy.known.copy(), self.sums.size
+        known[0, 0] = max(known[0, 0], 1.0)  # there is no smaller count
+        kept = trust_of(noisy)
+        known[0, 1:] *= kept
+        known[1:, 0] *= kept
         ridge = np.full(size, ridge_of(noisy))
         half = self.sums.declared.span / 2
-        ridge[0] *= FIRST
+        ridge[0] = FIRST * noisy.deviation(0, 0)
         ridge[1:] += self.alpha / half**2
         level, turned = np.linalg.eigh(known + np.diag(ridge))
         least = 1e-9 + ridge[1:].min(initial=0.0)
@@ -167,9 +173,9 @@ class LeastSquares:
         return found
 
 
-RIDGE, KEPT, FIRST = 2.0, 0.3, 0.5
+RIDGE, KEPT, FIRST = 2.0, 0.3, 3.0
 """The ridge is up to so many times the noise on eigenvalues; this part of it is kept
-however large they are; and the intercept has this part of a column's.
+however large they are; and the intercept has so many times the noise on the count.
 """
 
 
@@ -178,19 +184,20 @@ def ridge_of(noisy: NoisyProducts) -> float:
     taken from the noisy sums themselves, so it costs nothing.
     """
     size = len(noisy.known)
-    entry = math.sqrt(noise_variance(noisy.noise)) * float(noisy.units[0, 1])
-    noise = RIDGE * entry * math.sqrt(2 * size)
+    noise = RIDGE * noisy.deviation(1, 2 if size > 2 else 1) * math.sqrt(2 * size)
     least = float(np.linalg.eigvalsh(noisy.known)[0])
     return max(noise - max(least, 0.0), 0.0) + KEPT * noise
 
 
-def _ways(declared: Declared, spending: Spending) -> list[ProductSums]:
-    """The noise that can be had: Gaussian, Laplace, or either."""
-    kinds = (replace(spending, epsilon=None), replace(spending, mu=None))
-    fine = [one for one in kinds if one.mu is not None or one.epsilon is not None]
-    return [ProductSums(declared, one) for one in fine]
+def trust_of(noisy: NoisyProducts) -> float:
+    """How much of the sums of columns is not noise. Noise there would tie the intercept
+    to the slopes, which then fail together.
+    """
+    units = max(float(noisy.known[0, 0]), 1.0)
+    usual = BLUR * units**2
+    return usual / (usual + noisy.deviation(0, 1) ** 2)
 
 
 def _blur(sums: ProductSums) -> float:
     """The noise on a sum of products."""
-    return math.sqrt(noise_variance(sums.noise)) / float(sums.weights[0, 1])
+    return math.sqrt(noise_variance(sums.noise)) / float(sums.weights[1, 1])

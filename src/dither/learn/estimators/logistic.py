@@ -235,15 +235,11 @@ class Columns:
 
     @classmethod
     def of(cls, moments: Moments, declared: Declared) -> Columns:
-        """Noisy means and variances, drawn towards the middle of the bounds and half
-        their width by as much as noise blurs them.
-        """
-        trust = BLUR / (BLUR + moments.error**2)
-        spread = np.clip(moments.variance, 0.0, 1.0) * trust + USUAL * (1 - trust)
-        least = max(min(moments.error, USUAL), SMALLEST)
+        """Noisy means and variances, drawn towards what is usual."""
+        center, variance = moments.moderate(USUAL)
         units = moments.units if declared.units is None else declared.units
-        scale = np.sqrt(np.clip(spread, least, 1.0))
-        return cls(max(float(units), 10.0), moments.mean * trust, scale)
+        scale = np.sqrt(np.maximum(variance, SMALLEST))
+        return cls(max(float(units), 10.0), center, scale)
 
     def fitted(self, weights: Reals, declared: Declared, steps: int) -> Fitted:
         """The same weights in the units of the data."""
@@ -262,7 +258,7 @@ class Columns:
         return Fitted(found, np.hstack([intercept[:, None], coef]))
 
 
-BLUR, USUAL, SMALLEST = 0.1, 0.5, 4e-4
-"""The variance of means that is usual, that of columns, and the least that counts, where
-bounds are -1 and 1.
+USUAL, SMALLEST = 0.5, 4e-4
+"""The variance of columns that is usual, and the least that counts, where bounds are -1
+and 1.
 """

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,15 @@ from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import Integers, blocks, lengths, shortened
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import root_up
+from dither.mechanisms.sums import noise_variance, root_up
 from dither.privacy.numbers import float_up
 
 __all__ = ["NoisyProducts", "ProductSums"]
 
 STEPS = 1 << 12
 """Steps from the middle of the bounds to either."""
+HALVES = Fraction(3, 4)
+"""What the two halves cost, where all else costs 5/2."""
 FINE = 64
 """The weight of squares under Gaussian noise; other weights are whole numbers by it."""
 
@@ -33,6 +36,10 @@ class ProductSums:
 
     A row s with a v longer than the radius is brought down as a whole, which weighs the
     row less and keeps the line that it lies on.
+
+    Under Laplace noise the first entries of v and of y are replaced by two halves, v₀(v₀
+    + y) and v₀(v₀ - y): neither is negative, and they add up to 2v₀², so that a count and
+    a sum of y cost as little as a count.
     """
 
     declared: Declared
@@ -65,16 +72,23 @@ class ProductSums:
         np.fill_diagonal(found, FINE)
         found[-1, :] = found[:, -1] = math.floor(FINE * one)
         found[-1, -1] = math.floor(FINE * one**2 / 2)
+        if self.l1:  # of the two halves
+            found[0, 0] = found[0, -1] = found[-1, 0] = math.floor(
+                FINE * one**2 * HALVES / 2
+            )
         return found
 
     @property
     def sensitivity(self) -> float:
         """How far one unit moves the vector. With r the radius: in L2 the three parts
-        are at most r², r² and r²/2 long, in L1 they add up to so much.
+        are at most r², r² and r²/2 long. In L1 they add up to so much, less the entries
+        that the halves replace, and a part of r² for these.
         """
-        square = FINE * self.radius**2 * self.declared.whole
+        whole = self.declared.whole
+        square = FINE * self.radius**2 * whole
         if self.l1:
-            return float_up(Fraction(5, 2) * square)
+            replaced = FINE * STEPS * (self.radius + STEPS) * whole
+            return float_up((Fraction(5, 2) + HALVES) * square - replaced)
         return float_up(root_up(math.ceil(Fraction(9, 4) * square**2)))
 
     @cached_property
@@ -98,6 +112,8 @@ class ProductSums:
             held = self.vectors(rows.inputs[part], rows.targets[part])
             counted = held * rows.weights[part][:, None]
             found += (counted.T @ held).astype(np.int64)
+        if self.l1:
+            found[0, 0], found[0, -1] = _halves(found[0, 0], found[0, -1])
         most = (1 << 62) // self.weights  # so that no product leaves 64 bits
         upper: Integers = (np.clip(found, -most, most) * self.weights)[self.places]
         return upper
@@ -113,8 +129,16 @@ class ProductSums:
         units = 1 / self.weights / (self.declared.whole * STEPS**2)
         upper = np.zeros(units.shape)
         upper[self.places] = noisy
+        if self.l1:
+            units[0, 0] = units[0, -1] = units[-1, 0] = units[0, 0] / 2
+            upper[0, 0], upper[0, -1] = _halves(upper[0, 0], upper[0, -1])
         full = (upper + np.triu(upper, 1).T) * units
-        return NoisyProducts(full, units, self.noise)
+        return NoisyProducts(full, units, self.noise, self.l1)
+
+
+def _halves(one: Any, other: Any) -> tuple[Any, Any]:
+    """The sum and the difference; of these again, twice what they were."""
+    return one + other, one - other
 
 
 @dataclass(frozen=True)
@@ -124,6 +148,7 @@ class NoisyProducts:
     sums: Reals
     units: Reals
     noise: Additive
+    halved: bool = False
 
     @property
     def known(self) -> Reals:
@@ -135,9 +160,18 @@ class NoisyProducts:
         """Σ vy."""
         return self.sums[:-1, -1]
 
+    def deviation(self, row: int, column: int) -> float:
+        """The standard deviation of the noise on an entry."""
+        noise = math.sqrt(noise_variance(self.noise))
+        halved = self.halved and row == 0 and column in (0, len(self.sums) - 1)
+        both = math.sqrt(2) if halved else 1.0
+        return noise * both * float(self.units[row, column])
+
     def shares(self, left: Reals, right: Reals) -> Reals:
         """How much one step of the noise of each entry counts in leftᵀ·noise·right."""
         both = np.outer(left, right)
         upper = np.triu(both + both.T) - np.diag(np.diag(both))
         found: Reals = upper * self.units
+        if self.halved:  # the noises of two entries are a sum and a difference
+            found[0, 0], found[0, -1] = _halves(found[0, 0], found[0, -1])
         return found

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from dither.learn.estimators.base import Fitted, PrivateEstimator
+from dither.learn.estimators.boxes import deviation
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.moments import MomentSums
 from dither.learn.estimators.spending import Spending
@@ -23,13 +24,15 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
     """Columns brought to mean 0 and variance 1, by noisy means and variances:
     `StandardScaler(epsilon=0.5, bounds=(0, 16), budget=account).fit(X)`.
 
-    `mean_`, `var_` and `scale_` are in the units of the data. A column that varies by
-    less than the noise can show is divided by what the noise could hide.
+    `mean_`, `var_` and `scale_` are in the units of the data. Where noise is large, they
+    are drawn towards those of values that lie evenly between the bounds; a column that
+    varies by less than the noise can show is divided by what the noise could hide.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
-    Why: with u between -1 and 1 in each of d columns, the vector of all u, all u² - ½
-    and a count weighted √d/2 has a squared length of at most 3d/2, and absolute values
-    that add up to at most 3d/2 + √d/2; it is summed in whole steps.
+    Why: with x between -1 and 1 in each of d columns, the vector of √d/2, all x and all
+    x² - ½ has a squared length of at most 3d/2; of 1, all x and all 2x² - 1 no entry is
+    beyond ±1, for which pure noise is made (`Cube`). Both are summed in whole steps
+    (docs/proofs/estimators.md).
     Assumes: bounds are public, not read off the data.
     """
 
@@ -87,10 +90,9 @@ class Scaling:
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending) -> Scaling:
-        plain = MomentSums(declared, spending)
-        found = cls(MomentSums(declared, spending.better(*plain.sensitivities)))
-        _ = found.sums.noise  # what it refuses is refused before the charge
-        return found
+        """With the kind of noise that is less, where either can be had."""
+        ways = [MomentSums(declared, one) for one in spending.ways]
+        return cls(min(ways, key=lambda one: deviation(one.noise)))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -98,10 +100,13 @@ class Scaling:
 
     def fit(self, rows: Rows) -> Fitted:
         declared, found = self.sums.declared, self.sums.release(rows)
-        # what noise on the squares can hide is no variance
-        variance = np.clip(found.variance, min(found.error, 1.0), 1.0)
+        mean, variance = found.moderate(EVEN)
         half = declared.span / 2
-        means = (declared.low + declared.high) / 2 + found.mean * half
+        means = (declared.low + declared.high) / 2 + mean * half
         spread = variance * half**2
         fitted = {"mean_": means, "var_": spread, "scale_": np.sqrt(spread)}
         return Fitted(fitted | {"n_samples_seen_": round(found.units)}, means)
+
+
+EVEN = 1 / 3
+"""The variance of what lies evenly between -1 and 1."""

@@ -92,14 +92,13 @@ class Spending:
             None if self.epsilon is None else float_down(at_most(self.epsilon) * share),
         )
 
-    def better(self, l1: float, l2: float) -> Spending:
-        """The same with the kind of noise that is less for a vector which one unit moves
-        by so much. It is for fits that release one vector.
+    @property
+    def ways(self) -> tuple[Spending, ...]:
+        """The same on Gaussian noise alone and on pure noise alone, as far as each can be
+        had. Fits that release one vector choose whichever is less for it.
         """
-        if self.mu is None or self.epsilon is None:
-            return self
-        laplace = math.sqrt(2) * l1 / self.epsilon < l2 / self.mu
-        return replace(self, mu=None) if laplace else replace(self, epsilon=None)
+        each = (replace(self, epsilon=None), replace(self, mu=None))
+        return tuple(one for one in each if one.mu is not None or one.epsilon)
 
     def noise(self, l1: float, l2: float) -> Additive:
         """The mechanism for whole numbers that one unit moves by so much, in L1 and

@@ -133,6 +133,9 @@ def _quietly(folder: Path) -> dict[str, str]:
         "spark.log.level": "OFF",
         **dict.fromkeys(FORGOTTEN, "10"),
         "spark.sql.maxPlanStringLength": "1000",
+        # What the parser remembers grows with every statement, until nothing is left.
+        "spark.sql.parser.manageParserCaches": "true",
+        "spark.sql.parser.parserDfaCacheFlushRatio": "25",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder / "local"),
         JAVA_OPTIONS: f"-Dlog4j2.configurationFile={log} -Dderby.system.home={folder}",
