@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dither.learn.release import ModelRelease
     from dither.learn.schedules import Cosine, Linear
     from dither.learn.training import preview, train
+    from dither.learn.tuning import Tuned, search
 
 _TORCH = {
     "dither.learn.clipping": ("Adaptive", "Automatic", "Flat", "PerLayer"),
@@ -38,13 +39,14 @@ _TORCH = {
     "dither.learn.release": ("ModelRelease",),
     "dither.learn.schedules": ("Cosine", "Linear"),
     "dither.learn.training": ("preview", "train"),
+    "dither.learn.tuning": ("Tuned", "search"),
 }
 _ESTIMATORS = {
     "dither.learn.estimators": (
-        "GaussianNB",
-        "KMeans",
         "ExplainableBoostingClassifier",
+        "GaussianNB",
         "GridSearch",
+        "KMeans",
         "LinearRegression",
         "LogisticRegression",
         "PCA",
@@ -80,8 +82,10 @@ __all__ = [
     "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
+    "Tuned",
     "make_pipeline",
     "preview",
+    "search",
     "train",
 ]
 

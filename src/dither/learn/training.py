@@ -71,8 +71,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     ready = prepared(model, data, Settings(**options))
     plan = ready.plan
     with plan.question.paying(plan.charged) as paid:
-        history = _run(ready, paid.receipt, paid.tell)
-        return _released(ready, paid.source, history)
+        epochs = rounds(ready, paid.receipt, paid.tell)
+        return finished(ready, paid.source, History(epochs, ready.plan.epsilon_after))
 
 
 @by_name(EXAMPLE.replace("train", "preview"), Training)
@@ -89,7 +89,9 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
     return preview_of(ready.plan, ready.micro, ready.probed.route)
 
 
-def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoch, ...]:
+def rounds(
+    ready: Ready, receipt: Receipt | None, tell: Tell | None
+) -> tuple[Epoch, ...]:
     """Read the records, and run the epochs."""
     with differentiating(ready.model):
         rows, owners = ready.source.read(receipt)
@@ -100,7 +102,10 @@ def _run(ready: Ready, receipt: Receipt | None, tell: Tell | None) -> tuple[Epoc
     return tuple(loop.epochs)
 
 
-def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelRelease:
+def finished(
+    ready: Ready, source: Source, history: History, notes: tuple[str, ...] = ()
+) -> ModelRelease:
+    """The release of a run; the book notes which weights it had."""
     value = _trained(ready)
     digest = digest_of(value)
     account = ready.plan.question.account
@@ -111,8 +116,8 @@ def _released(ready: Ready, source: Source, epochs: tuple[Epoch, ...]) -> ModelR
         what="model",
         value=value,
         sources=(source,),
-        notes=_notes(ready),
-        history=History(epochs, ready.plan.epsilon_after),
+        notes=(*notes, *_notes(ready)),
+        history=history,
         delta=ready.plan.delta,
         digest=digest,
     )

@@ -139,15 +139,17 @@ def repeated_approx(
     return ApproxDP(epsilon, wanted, unit=base.unit)
 
 
-def largest(fits: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest number in a bracket that fits, within a billionth; 0 where none
+def largest(
+    fits: Callable[[float], bool], low: float, high: float, within: float = 1e-9
+) -> float:
+    """The largest number in a bracket that fits, within a small part of it; 0 where none
     does. What fits, fits where the number is smaller.
     """
     if not fits(low):
         return 0.0
     for _ in range(60):
         middle = math.sqrt(low * high)
-        if high - low <= 1e-9 * low:
+        if high - low <= within * low:
             break
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low

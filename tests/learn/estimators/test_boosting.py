@@ -119,7 +119,9 @@ def test_parts_of_the_cost_add_up(rounds: int | None) -> None:
 def test_what_it_costs(rounds: int | None) -> None:
     for budget, kind in ((Budget(1.0), PureDP), (Budget(3.0, 1e-6), None)):
         found = boosting(budget=budget, max_rounds=rounds).fit(X, Y).release_.guarantee
-        assert found.epsilon_at(budget.terms.total.delta) == pytest.approx(1.0, rel=1e-4)
+        assert found.epsilon_at(budget.terms.total.delta) == pytest.approx(
+            1.0, rel=1e-4
+        )
         assert kind is None or isinstance(found, kind)
     stated = boosting(epsilon=None, rho=0.1, max_rounds=rounds).fit(X, Y)
     assert isinstance(stated.release_.guarantee, GaussianDP)

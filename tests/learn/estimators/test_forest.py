@@ -78,7 +78,9 @@ def test_what_it_costs(units: int | None) -> None:
     for budget, kind in ((Budget(1.0), PureDP), (Budget(3.0, 1e-6), None)):
         fitted = forest(budget=budget, units=units).fit(X, Y)
         found = fitted.release_.guarantee
-        assert found.epsilon_at(budget.terms.total.delta) == pytest.approx(1.0, rel=1e-4)
+        assert found.epsilon_at(budget.terms.total.delta) == pytest.approx(
+            1.0, rel=1e-4
+        )
         assert kind is None or isinstance(found, kind)
     assert isinstance(
         forest(epsilon=None, rho=0.1).fit(X, Y).release_.guarantee, GaussianDP

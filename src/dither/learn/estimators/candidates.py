@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 from sklearn.base import clone
 
-from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, Plan
 from dither.learn.estimators.data import Declared, Rows
 from dither.learn.estimators.repeating import Run, Way
 from dither.learn.estimators.scoring import Aside, Public, Score
 from dither.learn.estimators.spending import Spending
+from dither.learn.grids import TIME
 from dither.privacy import GaussianDP, Guarantee, PureDP
 
-__all__ = ["Parts", "Search", "grid_of"]
-
-MANY = 1000
-TIME = (
-    "how long it took is not protected: it tells how many runs there were, which the "
-    "promise needs hidden"
-)
-
-
-def grid_of(grid: Any) -> list[dict[str, Any]]:
-    """All settings of a grid, or of several."""
-    parts = [grid] if isinstance(grid, Mapping) else grid
-    way_out = 'pass a grid such as {"max_iter": [10, 40]}'
-    if not isinstance(parts, Iterable) or isinstance(parts, str):
-        raise ArgumentError("grid", f"must be a dict of lists; {way_out}")
-    found: list[dict[str, Any]] = []
-    for part in parts:
-        if not isinstance(part, Mapping):
-            raise ArgumentError("grid", f"must be a dict of lists; {way_out}")
-        for name, values in part.items():
-            if isinstance(values, str) or not isinstance(values, Sequence):
-                raise ArgumentError("grid", f"{name!r} must be a list; {way_out}")
-        found += [
-            dict(zip(part, values, strict=True)) for values in product(*part.values())
-        ]
-    if not 1 <= len(found) <= MANY:
-        raise ArgumentError(
-            "grid", f"has {len(found):,} candidates; pass 1 to {MANY:,} of them"
-        )
-    return found
+__all__ = ["Parts", "Search"]
 
 
 @dataclass(frozen=True)

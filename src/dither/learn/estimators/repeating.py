@@ -13,10 +13,10 @@ from fractions import Fraction
 
 from dither.errors import ArgumentError
 from dither.learn.estimators.spending import Spending, root_down
+from dither.learn.grids import drawn
 from dither.learn.units import terms_of
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Accounting, Terms
-from dither.noise import poisson_count, truncated_negative_binomial, uniform_integers
 from dither.privacy import GaussianDP, Guarantee, PureDP
 from dither.privacy.numbers import at_most, float_down, float_up
 from dither.privacy.repetition import Repetitions, largest, repeated, repeated_approx
@@ -92,14 +92,7 @@ class Way:
         """
         if self.repetitions is None:
             return list(range(self.candidates))
-        many = _count(self.repetitions)
-        return [uniform_integers(self.candidates) for _ in range(many)]
-
-
-def _count(repetitions: Repetitions) -> int:
-    if repetitions.eta is None:
-        return poisson_count(repetitions.gamma)
-    return truncated_negative_binomial(repetitions.eta, repetitions.gamma)
+        return drawn(self.candidates, self.repetitions)
 
 
 def _together(run: Run, count: int) -> Guarantee:

@@ -12,11 +12,12 @@ from sklearn.utils.metaestimators import available_if
 
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import COST, Asked, PrivateEstimator
-from dither.learn.estimators.candidates import Parts, Search, grid_of
+from dither.learn.estimators.candidates import Parts, Search
 from dither.learn.estimators.data import Declared, Source
 from dither.learn.estimators.repeating import Total, best_way
 from dither.learn.estimators.scoring import Public
 from dither.learn.estimators.spending import Spending, question_of
+from dither.learn.grids import grid_of
 from dither.privacy import PureDP
 from dither.privacy.numbers import fraction
 from dither.privacy.repetition import Repetitions
