@@ -16,7 +16,7 @@ from dither.learn.estimators.base import Fitted, PrivateEstimator
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.likelihoods import Likelihoods
 from dither.learn.estimators.rounds import Boosting, places_of, root_up
-from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.spending import Spending, quieter
 from dither.privacy import Guarantee
 from dither.privacy.numbers import whole
 
@@ -148,7 +148,7 @@ class Curves:
         if spending.gaussian and (known or rounds is not None):
             chosen = replace(spending, epsilon=None)
         else:
-            chosen = spending.better(float(width), root_up(width))
+            chosen = quieter(spending, float(width), root_up(width))
         boosting = Boosting.of(declared, chosen, bins, rounds)
         found = cls(boosting, rounds is not None)
         _ = found.likelihoods.noise(width)

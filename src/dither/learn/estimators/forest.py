@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, PrivateEstimator, labels
 from dither.learn.estimators.data import Declared, Reals, Rows
-from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.spending import Spending, quieter
 from dither.learn.estimators.sums import Integers
 from dither.learn.estimators.trees import Trees
 from dither.mechanisms import Additive
@@ -143,7 +143,7 @@ class Forest:
         depth: int | None,
     ) -> Forest:
         many = 20 if trees is None else trees
-        chosen = spending.better(float(many), math.sqrt(many))
+        chosen = quieter(spending, float(many), math.sqrt(many))
         count, leaves = None, chosen
         if declared.units is None and (trees is None or depth is None):
             count, leaves = chosen.parts(COUNT, 1 - COUNT)

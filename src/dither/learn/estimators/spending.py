@@ -14,12 +14,13 @@ from typing import Any
 from dither.errors import ArgumentError
 from dither.learn.units import About, terms_of, unit_of
 from dither.mechanisms import Additive, Gaussian, Laplace
+from dither.mechanisms.sums import noise_variance
 from dither.noise.shapes import LARGEST_SCALE
 from dither.privacy import GaussianDP, PureDP, Unit, gaussian_mu
 from dither.privacy.numbers import at_most, float_down, small_probability, written
 from dither.question import Question
 
-__all__ = ["Spending", "question_of", "root_down"]
+__all__ = ["Spending", "question_of", "quieter", "root_down"]
 
 BITS = 64
 
@@ -115,6 +116,13 @@ class Spending:
                 "is too small: the noise would not fit 64-bit integers; ask for more",
             )
         return found
+
+
+def quieter(spending: Spending, l1: float, l2: float) -> Spending:
+    """The kind of noise that is less for a vector which one unit moves by so much, where
+    both can be had.
+    """
+    return min(spending.ways, key=lambda way: noise_variance(way.noise(l1, l2)))
 
 
 def root_down(value: Fraction) -> Fraction:
