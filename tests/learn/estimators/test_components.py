@@ -1,6 +1,7 @@
 """`PCA`: what one unit moves, its audit, odd rows, refusals and how well it does."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,6 +145,24 @@ def test_wide_bounds_do_no_harm_where_there_are_many_rows():
     best = captured(X, sklearn.decomposition.PCA(1).fit(X).components_)
     assert np.median([captured(X, one.components_) for one in found]) > best - 0.1
     assert np.median([one.radius_ for one in found]) < 500
+
+
+@pytest.mark.parametrize("spending", [PURE, NORMAL])
+def test_sums_of_many_rows_fit_64_bits(spending):
+    """As many rows as one row of their weight; beyond that sums stay where they are, so
+    that one unit still moves them by no more.
+    """
+    for width, many in ((1, 2**27), (3, 2**27), (3, 2**29)):
+        made = plan(width, spending, rows=2)
+        rows = rows_of([[1.0] * width], weights=[made.declared.whole * many])
+        found = made.exact(rows, np.zeros(width), 1.0)
+        assert (found > 0).all()
+        assert (found <= 1 << 62).all()
+        if many == 2**27:
+            one = made.exact(
+                replace(rows, weights=rows.weights // many), np.zeros(width), 1.0
+            )
+            assert found == pytest.approx(one * float(many), rel=1e-9)
 
 
 def test_limits_along_components():

@@ -81,8 +81,11 @@ class Analysis:
 
     @cached_property
     def length(self) -> int:
-        """L before rounding: entries of y are whole, and rounding must not matter."""
-        return 1 << max(14, (16 * self.declared.width - 1).bit_length())
+        """L before rounding: entries of y are whole, and rounding must not matter. Where
+        rows have weights it is less, so that sums of many rows fit 64 bits.
+        """
+        least = 14 if self.declared.whole == 1 else 12
+        return 1 << max(least, (16 * self.declared.width - 1).bit_length())
 
     @property
     def longest(self) -> int:
@@ -205,11 +208,11 @@ class Analysis:
             weighted = short * rows.weights[part, None]
             found += products(weighted, short, most)
         square, product = self.weights
-        found *= product
-        diagonal = np.arange(width)
-        found[diagonal, diagonal] //= product
-        found[diagonal, diagonal] *= square
-        upper: Integers = found[np.triu_indices(width)]
+        weights = np.where(np.eye(width, dtype=bool), square, product)
+        most = (1 << 62) // weights  # so that no product leaves 64 bits
+        upper: Integers = (np.clip(found, -most, most) * weights)[
+            np.triu_indices(width)
+        ]
         return upper
 
     def covariance(self, noisy: Integers, units: float, radius: float) -> Reals:
