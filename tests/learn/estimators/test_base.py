@@ -20,6 +20,7 @@ import dither
 from dither import ArgumentError, Budget, BudgetExceeded, PureDP, Unit, UnitMismatch
 from dither.learn import LinearRegression, LogisticRegression, Ridge, StandardScaler
 from dither.learn.estimators.base import PrivateEstimator
+from dither.learn.estimators.data import Declared, source_of
 from dither.privacy import GaussianDP, gaussian_mu
 from tests.learn.estimators.data import classified, lined
 
@@ -292,6 +293,18 @@ def test_labels_of_any_kind_are_classes() -> None:
     assert fitted.score(X, names[Y]) > 0.8
     series = pd.Series(names[Y])
     assert logistic(classes=list(names), epsilon=50.0).fit(X, series).score(X, series)
+
+
+def test_one_odd_item_of_a_list_changes_no_other() -> None:
+    facts = Declared(np.zeros(1), np.full(1, 4.0), (0, 1))
+    truths = [True, False] * 50
+    rows = source_of([[1.0]] * 101, [*truths, "x"], None).read(None, facts)
+    assert rows.targets is not None
+    assert rows.targets.tolist() == [1, 0] * 50
+    plain = Declared(np.zeros(1), np.full(1, 4.0), None, (0.0, 4.0))
+    held = source_of([[True], [1.5], ["x"]], [1.0, True, "x"], None)
+    assert held.read(None, plain).inputs.tolist() == [[0.25], [0.375]]
+    assert held.columns(None)[0][:2].tolist() == [[1.0], [1.5]]
 
 
 def test_declared_units_are_the_number_of_rows() -> None:

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge as PlainRidge
 from dither import ArgumentError, Budget
 from dither.learn import LinearRegression, Ridge
 from dither.learn.estimators.linear import LeastSquares
-from dither.learn.estimators.products import STEPS, ProductSums
+from dither.learn.estimators.products import ProductSums
 from dither.mechanisms.sums import noise_variance
 from tests.learn.estimators.data import GAUSSIAN, PURE, declared, lined, rows
 
@@ -38,7 +38,7 @@ def test_a_ridge_is_that_of_scikit_learn() -> None:
     """With hardly any noise, the penalty is in the units of the data. Its rows are those
     that were not brought down.
     """
-    near = np.abs(X - 5).max(axis=1) < 4
+    near = np.abs(X - 5).max(axis=1) < 2.4
     inputs, target = X[near][:500], Y[near][:500]
     words = WORDS | {"epsilon": 1e7}
     for alpha in (0.0, 1e3):
@@ -58,7 +58,7 @@ def test_a_penalty_is_checked(alpha: Any) -> None:
 
 def exact(plan: ProductSums, inputs: Any, target: Any) -> Any:
     """What least squares gives without noise, over rows as they are brought down."""
-    held = plan.vectors(inputs, target) / STEPS
+    held = plan.vectors(inputs, target) / plan.steps
     return np.linalg.lstsq(held[:, :-1], held[:, -1], rcond=None)[0]
 
 
@@ -128,3 +128,32 @@ def test_the_noise_of_a_sum_is_known(spending: Any, sign: float) -> None:
     assert np.std(seen) == pytest.approx(wanted, rel=0.1)
     if not sign:
         assert noisy.deviation(0, 0) == pytest.approx(wanted)
+
+
+def test_intervals_of_a_ridge_hold_its_coefficients() -> None:
+    """Rows near the middle are not brought down; a large penalty moves both."""
+    near = np.abs(X - 5).max(axis=1) < 2.4
+    inputs, target = X[near], Y[near]
+    plain = PlainRidge(1e5).fit(inputs, target)
+    missed = 0
+    for _ in range(30):
+        found = Ridge(1e5, epsilon=1.0, delta=1e-6, **WORDS).fit(inputs, target)
+        low, high = found.release_.interval()
+        missed += int(((plain.coef_ < low[1:]) | (plain.coef_ > high[1:])).sum())
+    assert missed <= 15  # of 90, where 4 or 5 are expected
+
+
+def test_so_many_units_fit_64_bits() -> None:
+    """A million units of 100 columns, several rows each, are summed without an end."""
+    for spending in (GAUSSIAN, PURE):
+        plan = ProductSums(declared(100, rows=5), spending)
+        one = plan.exact(rows(np.ones((1, 100)), [1.0], np.array([256])))
+        assert int(np.abs(one).max()) * 10**6 < 1 << 62
+        assert np.abs(one).max() > 0
+    with pytest.raises(ArgumentError, match="too large"):
+        ProductSums(declared(2000, rows=5, units=10**9), PURE).check()
+
+
+def test_a_release_says_what_its_intervals_are_about() -> None:
+    found = LinearRegression(epsilon=3.0, **WORDS).fit(X, Y).release_
+    assert "weigh less" in str(found)

@@ -85,3 +85,10 @@ def test_a_clone_pays_from_the_same_account() -> None:
     assert not hasattr(found.steps[0], "release_")
     found.fit(X, Y)
     assert not budget.affords(PureDP(0.1))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_huge_value_does_not_warn() -> None:
+    strange = X.copy()
+    strange[7] = 1.7e308
+    make_pipeline(*steps()).fit(strange, Y)

@@ -30,19 +30,25 @@ class Coefficients:
 
     noisy: NoisyProducts
     declared: Declared
+    penalty: Reals
+    """What is added to the squares of each column."""
+
+    @cached_property
+    def known(self) -> Reals:
+        found: Reals = self.noisy.known + np.diag(self.penalty)
+        return found
 
     @cached_property
     def inverse(self) -> Reals | None:
         """None where the noisy sums are not those of any rows: nothing is known."""
-        known = self.noisy.known
-        level = np.linalg.eigvalsh(known)
+        level = np.linalg.eigvalsh(self.known)
         if not level[0] > 1e-9 * max(level[-1], 1.0):
             return None
-        return np.asarray(np.linalg.inv(known))
+        return np.asarray(np.linalg.inv(self.known))
 
     @cached_property
     def estimate(self) -> Reals:
-        """Coefficients without a ridge, where all goes from -1 to 1."""
+        """Coefficients without the ridge for noise, where all goes from -1 to 1."""
         if self.inverse is None:
             return np.zeros(self.declared.width + 1)
         return np.asarray(self.inverse @ self.noisy.wanted)

@@ -220,6 +220,8 @@ def _width(count: int) -> int:
 def _array(X: Any) -> NDArray[Any]:
     if isinstance(X, np.ndarray):
         return X
+    if isinstance(X, list | tuple):
+        return _of_lists(X)
     try:
         if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
             raise TypeError
@@ -227,6 +229,29 @@ def _array(X: Any) -> NDArray[Any]:
     except (TypeError, ValueError):
         kind = type(X).__name__
         raise ArgumentError("X", f"is not understood ({kind}); {WAY_OUT}") from None
+    return found
+
+
+def _of_lists(X: Sequence[Any]) -> NDArray[Any]:
+    """Rows in a list, item by item: one odd item must not change how others are read, as
+    it does where numpy chooses one type for all.
+    """
+    widths = {len(one) if hasattr(one, "__len__") else -1 for one in X}
+    if len(widths) != 1 or min(widths) < 0 or any(isinstance(one, str) for one in X):
+        raise ArgumentError(
+            "X", f"must have rows of one length. Reshape your data; {WAY_OUT}"
+        )
+    found = np.empty((len(X), widths.pop()), object)
+    for place, one in enumerate(X):
+        for column, item in enumerate(one):
+            found[place, column] = item
+    return found
+
+
+def _of_list(y: Sequence[Any]) -> NDArray[Any]:
+    found = np.empty(len(y), object)
+    for place, item in enumerate(y):
+        found[place] = item
     return found
 
 
@@ -258,7 +283,7 @@ def _flat(y: Any) -> Any:
     if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__len__"):
         raise ArgumentError("y", "must be a column of targets, one for each row")
     if shape is None or len(shape) == 1:
-        return np.asarray(y) if isinstance(y, list) else y
+        return _of_list(y) if isinstance(y, list | tuple) else y
     found = np.asarray(y)
     if found.ndim != 2 or found.shape[1] != 1:
         raise ArgumentError("y", "must be one column of targets, one for each row")

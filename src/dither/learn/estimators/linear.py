@@ -25,6 +25,10 @@ from dither.privacy.numbers import not_negative
 __all__ = ["LinearRegression", "Ridge"]
 
 INTERCEPT = "intercept"
+WEIGHED = (
+    "intervals: about least squares in which rows far from the middle of the bounds weigh "
+    "less; about all rows alike only where the relation is a line"
+)
 
 
 class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
@@ -33,10 +37,13 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     Sums of products are released once, and a ridge is added that is as large as their
     noise: it vanishes as rows become many. `coef_` and `intercept_` are in the units of
-    the data; predictions are cut to `y_bounds`. `release_.interval()` says between which
-    ends the coefficients lie that least squares would give without noise, intercept
-    first; where noise hides how columns vary, they reach to infinity. Rows that lie far
-    from the middle of the bounds in many columns count for less.
+    the data; predictions are cut to `y_bounds`.
+
+    Rows that lie far from the middle of the bounds in many columns weigh less. `release_.
+    interval()` says between which ends the coefficients lie, intercept first, that least
+    squares *with these weights* would give without noise. Where the relation is no line,
+    those of all rows alike may lie elsewhere. Where noise hides how columns vary, ends
+    are infinite.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
     Why: with v = (1, columns) of length r at most and y between -1 and 1, the parts vvᵀ,
@@ -86,7 +93,9 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
 class Ridge(LinearRegression):
     """Least squares with a penalty: `alpha` times the squares of the coefficients, in
-    the units of the data, as in scikit-learn. All else is as in LinearRegression.
+    the units of the data, as in scikit-learn. Beside it, rows that weigh less than
+    others count for less. Intervals are those of the penalized coefficients. All else is
+    as in LinearRegression.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
     Why: the penalty is added after the release.
@@ -141,7 +150,9 @@ class LeastSquares:
     @classmethod
     def of(cls, declared: Declared, spending: Spending, alpha: float) -> LeastSquares:
         ways = [ProductSums(declared, one) for one in spending.ways]
-        return cls(min(ways, key=_blur), alpha)
+        best = min(ways, key=_blur)
+        best.check()
+        return cls(best, alpha)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -149,11 +160,17 @@ class LeastSquares:
 
     def fit(self, rows: Rows) -> Fitted:
         declared, noisy = self.sums.declared, self.sums.release(rows)
-        spread = Coefficients(noisy, declared)
+        spread = Coefficients(noisy, declared, self.penalty)
         found = spread.real(self.solved(noisy))
         fitted = {"coef_": found[1:], "intercept_": float(found[0])}
         names = tuple(f"column {place}" for place in range(1, declared.width + 1))
-        return Fitted(fitted, found, spread, (INTERCEPT, *names))
+        return Fitted(fitted, found, spread, (INTERCEPT, *names), (WEIGHED,))
+
+    @property
+    def penalty(self) -> Reals:
+        """`alpha` for coefficients between -1 and 1; none for the intercept."""
+        half = self.sums.declared.span / 2
+        return np.append(0.0, self.alpha / half**2)
 
     def solved(self, noisy: NoisyProducts) -> Reals:
         """Coefficients between -1 and 1, with a ridge."""
@@ -163,9 +180,8 @@ class LeastSquares:
         known[0, 1:] *= kept
         known[1:, 0] *= kept
         ridge = np.full(size, ridge_of(noisy))
-        half = self.sums.declared.span / 2
         ridge[0] = FIRST * noisy.deviation(0, 0)
-        ridge[1:] += self.alpha / half**2
+        ridge += self.penalty
         level, turned = np.linalg.eigh(known + np.diag(ridge))
         least = 1e-9 + ridge[1:].min(initial=0.0)
         inverse = turned / np.maximum(level, least) @ turned.T

@@ -153,7 +153,8 @@ def _transformed(step: Any, inputs: Reals) -> Reals:
         inputs = np.where(np.isfinite(inputs), inputs, 0.0)
     if not len(inputs):
         return inputs if not hasattr(step, "_width_out") else _no_rows(step, inputs)
-    return np.asarray(step.transform(inputs), np.float64)
+    with np.errstate(all="ignore"):  # odd values must not warn (rule R1)
+        return np.asarray(step.transform(inputs), np.float64)
 
 
 def _no_rows(step: Any, inputs: Reals) -> Reals:

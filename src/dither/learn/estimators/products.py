@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dither.errors import ArgumentError
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import Integers, blocks, lengths, shortened
@@ -21,12 +22,10 @@ from dither.privacy.numbers import float_up
 
 __all__ = ["NoisyProducts", "ProductSums"]
 
-STEPS = 1 << 12
-"""Steps from the middle of the bounds to either."""
 HALVES = Fraction(3, 4)
 """What the two halves cost, where all else costs 5/2."""
-FINE = 64
-"""The weight of squares under Gaussian noise; other weights are whole numbers by it."""
+MOST = 1 << 62
+"""Sums are held within this, so that noise can be added."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,30 @@ class ProductSums:
     def l1(self) -> bool:
         return not self.spending.gaussian
 
+    @property
+    def steps(self) -> int:
+        """Steps from the middle of the bounds to either."""
+        return 1 << 10 if self.declared.whole == 1 else 1 << 8
+
+    @property
+    def fine(self) -> int:
+        """The weight of squares; other weights are whole numbers by it. It is less where
+        these are large, so that sums over many rows fit 64 bits.
+        """
+        square = (self.radius // self.steps) ** 2
+        return 1 << max(2, 6 - max(0, square.bit_length() - 4))
+
+    def check(self) -> None:
+        """Refuse what so many units could not be summed for."""
+        largest = int(self.weights.max()) * self.steps**2 * self.declared.whole
+        if (self.declared.units or 0) * largest > MOST:
+            raise ArgumentError(
+                "bounds",
+                f"of {self.declared.width} columns make sums over so many units too "
+                "large; pass fewer columns, or rows=1",
+            )
+        _ = self.noise
+
     @cached_property
     def radius(self) -> int:
         """What v is brought down to, in steps: about as long as it is where columns lie
@@ -61,20 +84,20 @@ class ProductSums:
         """
         width = self.declared.width
         longest = 1 + width / 2 if self.l1 else math.sqrt(1 + width / 3)
-        return math.floor(longest * STEPS)
+        return math.floor(longest * self.steps)
 
     @cached_property
     def weights(self) -> Integers:
         """What each entry of Σ ssᵀ is multiplied with."""
-        one = Fraction(self.radius, STEPS)
-        products = 2 * FINE if self.l1 else math.isqrt(2 * FINE**2)
+        one = Fraction(self.radius, self.steps)
+        products = 2 * self.fine if self.l1 else math.isqrt(2 * self.fine**2)
         found = np.full((self.size + 1, self.size + 1), products, np.int64)
-        np.fill_diagonal(found, FINE)
-        found[-1, :] = found[:, -1] = math.floor(FINE * one)
-        found[-1, -1] = math.floor(FINE * one**2 / 2)
+        np.fill_diagonal(found, self.fine)
+        found[-1, :] = found[:, -1] = math.floor(self.fine * one)
+        found[-1, -1] = math.floor(self.fine * one**2 / 2)
         if self.l1:  # of the two halves
             found[0, 0] = found[0, -1] = found[-1, 0] = math.floor(
-                FINE * one**2 * HALVES / 2
+                self.fine * one**2 * HALVES / 2
             )
         return found
 
@@ -85,9 +108,9 @@ class ProductSums:
         that the halves replace, and a part of r² for these.
         """
         whole = self.declared.whole
-        square = FINE * self.radius**2 * whole
+        square = self.fine * self.radius**2 * whole
         if self.l1:
-            replaced = FINE * STEPS * (self.radius + STEPS) * whole
+            replaced = self.fine * self.steps * (self.radius + self.steps) * whole
             return float_up((Fraction(5, 2) + HALVES) * square - replaced)
         return float_up(root_up(math.ceil(Fraction(9, 4) * square**2)))
 
@@ -98,9 +121,9 @@ class ProductSums:
     def vectors(self, inputs: Reals, targets: Reals) -> Reals:
         """s of each row, in whole steps."""
         found = np.empty((len(inputs), self.size + 1))
-        found[:, 0] = STEPS
-        found[:, 1:-1] = np.rint((2 * inputs - 1) * STEPS)
-        found[:, -1] = np.rint((2 * targets - 1) * STEPS)
+        found[:, 0] = self.steps
+        found[:, 1:-1] = np.rint((2 * inputs - 1) * self.steps)
+        found[:, -1] = np.rint((2 * targets - 1) * self.steps)
         length = lengths(found[:, :-1], self.l1)
         return shortened(found.T, length, self.radius).T
 
@@ -108,13 +131,13 @@ class ProductSums:
         """The upper triangle, times the weights."""
         assert rows.targets is not None
         found = np.zeros((self.size + 1, self.size + 1), np.int64)
-        for part in blocks(len(rows), self.declared.whole * STEPS**2):
+        for part in blocks(len(rows), self.declared.whole * self.steps**2):
             held = self.vectors(rows.inputs[part], rows.targets[part])
             counted = held * rows.weights[part][:, None]
             found += (counted.T @ held).astype(np.int64)
         if self.l1:
             found[0, 0], found[0, -1] = _halves(found[0, 0], found[0, -1])
-        most = (1 << 62) // self.weights  # so that no product leaves 64 bits
+        most = MOST // self.weights  # so that no product leaves 64 bits
         upper: Integers = (np.clip(found, -most, most) * self.weights)[self.places]
         return upper
 
@@ -126,7 +149,7 @@ class ProductSums:
     def release(self, rows: Rows) -> NoisyProducts:
         """The noisy sums."""
         noisy = self.noise.release(self.exact(rows))
-        units = 1 / self.weights / (self.declared.whole * STEPS**2)
+        units = 1 / self.weights / (self.declared.whole * self.steps**2)
         upper = np.zeros(units.shape)
         upper[self.places] = noisy
         if self.l1:

@@ -66,7 +66,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
 
     def transform(self, X: Any) -> Reals:
         """Rows in units of the noisy deviations."""
-        found: Reals = (self._read(X) - self.mean_) / self.scale_
+        with np.errstate(all="ignore"):  # of values far beyond the bounds
+            found: Reals = (self._read(X) - self.mean_) / self.scale_
         return found
 
     def inverse_transform(self, X: Any) -> Reals:

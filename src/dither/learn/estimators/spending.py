@@ -101,6 +101,13 @@ class Spending:
         each = (replace(self, epsilon=None), replace(self, mu=None))
         return tuple(one for one in each if one.mu is not None or one.epsilon)
 
+    def better(self, l1: float, l2: float) -> Spending:
+        """The way whose noise is less for a vector which one unit moves by so much."""
+        if self.mu is None or self.epsilon is None:
+            return self
+        laplace = math.sqrt(2) * l1 / self.epsilon < l2 / self.mu
+        return replace(self, mu=None) if laplace else replace(self, epsilon=None)
+
     def noise(self, l1: float, l2: float) -> Additive:
         """The mechanism for whole numbers that one unit moves by so much, in L1 and
         in L2.
