@@ -103,6 +103,32 @@ def test_check_counts_what_was_never_measured(
     assert command.main(["check"]) == 1
 
 
+def test_estimators_are_compared_on_the_same_splits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from bench import estimators
+    from bench.fitting import compare, data
+
+    monkeypatch.setattr(compare, "SPLITS", 2)
+    iris = data.SETS["iris"]()
+    path = str(data.saved(iris, tmp_path))
+    found = compare.cells("GaussianNB", iris, path, None, tried=(3.0,))
+    assert [len(one.scores(compare.MINE)) for one in found] == [2]
+    assert {row.metric for row in compare.rows(found[0])} >= {"accuracy", "fit, CPU-ms"}
+    cell = compare.Cell("GaussianNB", "iris", 1.0)
+    cell.seen = {
+        compare.MINE: [(0.5, 1.0), (0.7, 3.0)],
+        compare.OTHER: [(0.6, 4.0), (0.9, 4.0)],
+        compare.CONSTANT: [(0.5, 0.0), (0.4, 0.0)],
+    }
+    assert cell.gain(compare.OTHER) == pytest.approx((-0.15, 0.05))
+    assert estimators.behind([cell]) == [cell]
+    assert estimators.below([cell]) == []
+    assert estimators.slowness([cell]) == {"iris": 0.5}
+    said = list(estimators.said([cell]))
+    assert said == ["GaussianNB, iris, ε = 1: diffprivlib is better by 0.15 ± 0.05"]
+
+
 def test_private_sql_is_measured() -> None:
     """At a hundredth of the size, so only what does not depend on it is compared."""
     cases = [

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
 
 from bench.examples import page as examples  # noqa: E402
+from bench.fitting import page as fitting  # noqa: E402
 from bench.race import page as race  # noqa: E402
 from bench.synth import page as synth  # noqa: E402
 
@@ -23,6 +24,7 @@ SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = (
     "README.md",
     "docs/benchmarks.md",
+    "docs/estimators.md",
     "docs/race.md",
     "docs/synth.md",
     *(f"docs/training-{name}.md" for name in examples.NAMES),
@@ -33,6 +35,7 @@ COVERED = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
 MADE = re.compile(r"(<!-- synth: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 TRAINED = re.compile(r"(<!-- examples: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FITTED = re.compile(r"(<!-- fitted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(
     r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL
 )
@@ -134,6 +137,9 @@ def filled(text: str) -> str:
     grown = MADE.sub(lambda found: found[1] + synth.table(found[2]) + found[3], grown)
     grown = TRAINED.sub(
         lambda found: found[1] + examples.table(found[2]) + found[3], grown
+    )
+    grown = FITTED.sub(
+        lambda found: found[1] + fitting.table(found[2]) + found[3], grown
     )
     return RACED.sub(
         lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown

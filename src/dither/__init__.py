@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dither.mechanisms import (
         AboveThreshold,
         ContinualCount,
+        Cube,
         Exponential,
         Gaussian,
         Geometric,
@@ -101,6 +102,7 @@ _HOMES = {
     "dither.mechanisms": (
         "AboveThreshold",
         "ContinualCount",
+        "Cube",
         "Exponential",
         "Gaussian",
         "Geometric",
@@ -174,6 +176,7 @@ __all__ = [
     "CollectorError",
     "Composed",
     "ContinualCount",
+    "Cube",
     "Dataset",
     "DeviceError",
     "DitherError",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack, cast
 
 from dither.by_name import keywords
 from dither.cost import Stated
@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 Bounds = tuple[float, float]
+Fitting = TypeVar("Fitting")
 
 
 class Account(Protocol):
@@ -485,6 +486,24 @@ class Dataset:
         words = {"rows": rows, "pairs": pairs, "n": n, "check": check, **cost}
         found = ask(self, domain, columns, table, bins, words)
         return cast("Synthetic", found)
+
+    def fit(
+        self,
+        estimator: Fitting,
+        *,
+        inputs: Sequence[str],
+        target: str | None = None,
+        table: str | None = None,
+    ) -> Fitting:
+        """An estimator of `dither.learn`, fitted to columns of a private table:
+        `fit(LogisticRegression(epsilon=1), inputs=["age", "days"], target="ward")`.
+
+        Bounds, classes, unit, rows of a unit and population are those declared, and the
+        dataset's account pays: leave them out of the estimator. Declared keys become one
+        column each, of 0 and 1, called `ward=A`.
+        """
+        ask = importlib.import_module("dither.learn.estimators.verbs").fit
+        return cast("Fitting", ask(self, estimator, inputs, target, table))
 
     # Private rows, for other rooms
 

@@ -19,6 +19,7 @@ from dither.audit.trial import FEWEST, mechanism
 from dither.mechanisms import (
     AboveThreshold,
     ContinualCount,
+    Cube,
     Exponential,
     Gaussian,
     Geometric,
@@ -106,6 +107,12 @@ def _additive() -> Iterator[Case]:
         _with_delta(Gaussian(sensitivity=1, epsilon=1, delta=1e-3), 1e-3),
         0,
         1,
+    )
+    yield _many(
+        "Cube, three numbers",
+        Cube(sensitivity=1, dims=3, epsilon=1),
+        [0, 0, 0],
+        [1, 1, 1],
     )
     two = Tree(2, 2)
     for name, tree in (

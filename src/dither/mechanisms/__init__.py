@@ -7,6 +7,7 @@ uses public figures only.
 
 from dither.mechanisms.additive import Additive, Gaussian, Geometric, Laplace
 from dither.mechanisms.continual import ContinualCount, CountStream
+from dither.mechanisms.cube import Cube
 from dither.mechanisms.keys import KeyThreshold
 from dither.mechanisms.ladder import Ladder
 from dither.mechanisms.partition import PartitionSelection
@@ -30,6 +31,7 @@ __all__ = [
     "Additive",
     "ContinualCount",
     "CountStream",
+    "Cube",
     "Estimate",
     "Exponential",
     "Gaussian",

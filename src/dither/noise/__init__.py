@@ -6,6 +6,8 @@ random bits decides the rest (docs/proofs/noise.md). Nothing can be seeded.
 """
 
 from dither.noise.cauchy import rounded_cauchy
+from dither.noise.counts import poisson_count, truncated_negative_binomial
+from dither.noise.cube import discrete_cube
 from dither.noise.discrete_gaussian import discrete_gaussian
 from dither.noise.gaussian import rounded_gaussian
 from dither.noise.grid import Grid
@@ -26,14 +28,17 @@ __all__ = [
     "Noise",
     "bernoulli",
     "bernoulli_exp",
+    "discrete_cube",
     "discrete_gaussian",
     "discrete_laplace",
     "noisy_argmax",
     "planar_laplace",
+    "poisson_count",
     "random_words",
     "rounded_cauchy",
     "rounded_gaussian",
     "secret_bytes",
     "token",
+    "truncated_negative_binomial",
     "uniform_integers",
 ]

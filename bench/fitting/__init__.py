@@ -1,0 +1,1 @@
+"""Estimators beside diffprivlib and scikit-learn; `bench.estimators` runs it."""

@@ -1,0 +1,245 @@
+"""What all estimators share: public facts are settled, the cost is charged, and only
+then rows are read (rule R1).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dither.errors import ArgumentError
+from dither.learn.encoding import keyed
+from dither.learn.estimators.data import (
+    Declared,
+    Reals,
+    Rows,
+    Source,
+    pair_of,
+    pairs_of,
+    source_of,
+)
+from dither.learn.estimators.release import FitRelease
+from dither.learn.estimators.spending import Spending, question_of
+from dither.learn.units import population_of, rows_of
+from dither.privacy import Guarantee
+from dither.release import Spread
+
+__all__ = ["COST", "Fitted", "Plan", "PrivateEstimator"]
+
+COST = ("epsilon", "rho", "share", "budget", "by")
+"""The parameters that say what a fit may cost, and who pays."""
+
+
+class NotPickled:
+    """What stands for the account in an estimator that was pickled or copied: an
+    account is not, because the copy could be spent again.
+    """
+
+    def __repr__(self) -> str:
+        return "<an account, which is not copied>"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What came out of a fit: attributes to set, and what the release shows."""
+
+    attributes: Mapping[str, Any]
+    value: Any
+    spread: Spread | None = None
+    keys: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Plan(Protocol):
+    """A fit that is settled: what it promises, and how it runs on rows."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the fit promises."""
+
+    def fit(self, rows: Rows) -> Fitted:
+        """Run on rows. Nothing about them may make it fail."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A fit that can begin."""
+
+    question: Any
+    source: Source
+    declared: Declared
+    plan: Plan
+    notes: tuple[str, ...] = field(default=())
+
+
+class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator in scikit-learn's form whose fit is a release.
+
+    A class has these parameters besides its own, all set in `__init__`: `epsilon`,
+    `rho` or `share` (what a fit may cost), `delta` (where no account has one), `budget`
+    and `by` (who pays and who asks), `bounds` (public limits of each column), `units`
+    (how many there are, by public knowledge) and `rows` (how many rows of a unit
+    count). A classifier has `classes`, a regression `y_bounds`.
+    """
+
+    _what = "fit"
+    """What a receipt calls it."""
+    _target: str | None = None
+    """What is declared of a target: "classes", "y_bounds", or None for no target."""
+
+    # How it is fitted
+
+    def fit(self, X: Any, y: Any = None, *, owner: Any = None) -> Self:
+        """Fit to rows, after the charge. `owner` has an id for each row; where it is
+        left out, each row is a unit of its own.
+        """
+        if self._target is not None and y is None:
+            raise ArgumentError(
+                "y", "requires y to be passed, but the target y is None"
+            )
+        return self._learn(source_of(X, None if self._target is None else y, owner))
+
+    def _learn(self, source: Source) -> Self:
+        asked = self._asked(source)
+        with asked.question.paying(asked.plan.guarantee) as paid:
+            rows = source.read(paid.receipt, asked.declared)
+            fitted = asked.plan.fit(rows)
+        self.release_ = FitRelease(
+            self._what,
+            fitted.value,
+            (paid.source,),
+            fitted.spread,
+            keys=fitted.keys,
+            notes=(*asked.notes, *fitted.notes, *source.notes),
+        )
+        self.n_features_in_ = source.width
+        if source.names is not None:
+            self.feature_names_in_ = np.asarray(source.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.declared_ = asked.declared
+        for name, value in fitted.attributes.items():
+            setattr(self, name, value)
+        return self
+
+    def _asked(self, source: Source) -> Asked:
+        """All that is settled before the charge: what could fail, fails here."""
+        self._check_budget()
+        cost = {name: getattr(self, name) for name in COST}
+        question = question_of(self._what, source, cost)
+        declared = self._declared(source)
+        spending = Spending.of(question, self.delta)
+        plan = self._plan(declared, spending)
+        return Asked(question, source, declared, plan, self._notes(declared, source))
+
+    def _check_budget(self) -> None:
+        if isinstance(self.budget, NotPickled):
+            raise ArgumentError(
+                "budget",
+                "was left out when this estimator was copied or pickled; set it with "
+                "set_params(budget=account)",
+            )
+
+    @abstractmethod
+    def _plan(self, declared: Declared, spending: Spending) -> Plan:
+        """What a fit will do with what it may spend. It refuses bad parameters."""
+
+    def _declared(self, source: Source) -> Declared:
+        bounds = self._stated("bounds", source.bounds, source)
+        low, high = pairs_of("bounds", bounds, source.width, source.names).T
+        classes = target = None
+        if self._target == "classes":
+            classes = classes_of(self._stated("classes", source.classes, source))
+        elif self._target == "y_bounds":
+            target = pair_of(
+                "y_bounds", self._stated("y_bounds", source.target, source)
+            )
+        units = population_of(source, self.units)
+        rows = rows_of(source, self.rows, usual=1)
+        return Declared(low, high, classes, target, units, rows)
+
+    def _stated(self, name: str, declared: Any, source: Source) -> Any:
+        """A parameter, or what is declared for the dataset, never both; or what follows
+        from the step before.
+        """
+        stated = getattr(self, name)
+        if source.dataset is not None and declared is not None and stated is not None:
+            raise ArgumentError(name, "is declared for the dataset; leave it out")
+        return declared if stated is None else stated
+
+    def _notes(self, declared: Declared, source: Source) -> tuple[str, ...]:
+        said = ["bounds: declared by whoever asked"]
+        if source.dataset is not None:
+            said = ["bounds: as declared for the dataset"]
+        if declared.units is not None:
+            said.append(f"{declared.units:,} units: declared")
+        if source.owned:
+            most = "1 row" if declared.rows == 1 else f"{declared.rows} rows"
+            said.append(f"of each unit at most {most} count, together as one")
+        return tuple(said)
+
+    # Copies never hold an account
+
+    def __sklearn_clone__(self) -> Self:
+        """A fresh estimator with the same parameters, which pays from the same
+        account.
+        """
+        held = self.get_params(deep=False)
+        budget = held.pop("budget")
+        params = {name: clone(value, safe=False) for name, value in held.items()}
+        return type(self)(**params, budget=budget)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if state.get("budget") is not None:
+            state["budget"] = NotPickled()
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        tags.target_tags.required = self._target is not None
+        return tags
+
+    # What a fitted one is asked with
+
+    def _read(self, X: Any) -> Reals:
+        """Rows to predict for, in the units of the data; missing values in the middle of
+        their bounds.
+        """
+        check_is_fitted(self)
+        found = validate_data(
+            self, X, reset=False, dtype=np.float64, ensure_all_finite=False
+        )
+        middle = (self.declared_.low + self.declared_.high) / 2
+        return np.asarray(np.where(np.isnan(found), middle, found))
+
+
+def classes_of(classes: Any) -> tuple[Any, ...]:
+    """At least two different labels."""
+    way_out = "pass all labels there can be, such as range(10), not read off the data"
+    if classes is None:
+        raise ArgumentError("classes", f"are missing; {way_out}")
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__iter__"):
+        raise ArgumentError("classes", f"must be a list; {way_out}")
+    found = tuple(_plain(one) for one in classes)
+    if len(found) < 2:
+        raise ArgumentError("classes", f"must be two or more; {way_out}")
+    return tuple(keyed("classes", found).keys)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def labels(classes: tuple[Any, ...]) -> NDArray[Any]:
+    """Declared classes as an array, which predictions are taken from."""
+    return np.asarray(classes)

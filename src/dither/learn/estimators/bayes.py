@@ -1,0 +1,263 @@
+"""`GaussianNB`: naive Bayes with a noisy mean and variance of each column in each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from dither.errors import ArgumentError
+from dither.learn.estimators.base import Fitted, PrivateEstimator, labels
+from dither.learn.estimators.boxes import (
+    STEPS,
+    box_noise,
+    box_spending,
+    deviation,
+    grouped,
+    moved,
+    shrunk,
+    squares,
+)
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.sums import BLOCK, Integers
+from dither.mechanisms import Cube, Gaussian
+from dither.privacy import Guarantee
+
+__all__ = ["GaussianNB"]
+
+MEANS, SQUARES = 0.85, 0.15
+"""Parts of the cost: means tell classes apart more than variances do."""
+RAREST = 0.1
+"""No class counts for less than this share of an even one: noise would decide."""
+
+
+class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Gaussian naive Bayes:
+    `GaussianNB(epsilon=1, bounds=(0, 16), classes=range(10), budget=account).fit(X, y)`.
+
+    `theta_`, `var_`, `class_count_` and `class_prior_` are scikit-learn's, in the units of
+    the data. Where noise is large, means are moved towards the mean of all classes and
+    variances towards those of all classes; `var_` includes what noise leaves unknown of
+    the mean. `priors` are public shares of the classes.
+
+    Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
+    Why: a row adds to its class one vector with a count and all v, and one with all
+    2v² - 1, where v is -1 to 1 in each column, in whole steps: no entry is beyond ±1. With
+    pure ε each class has noise for its largest entry (`Cube`); with Gaussian noise the
+    lengths are √(d + 1) and √d. A unit's weights add up to one row's.
+    Assumes: bounds, classes and priors are public, not read off the data.
+    """
+
+    _what = "naive Bayes"
+    _target = "classes"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        share: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        priors: Any = None,
+        units: int | None = None,
+        rows: int | None = None,
+        budget: Any = None,
+        by: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.rho = rho
+        self.share = share
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.priors = priors
+        self.units = units
+        self.rows = rows
+        self.budget = budget
+        self.by = by
+
+    def _plan(self, declared: Declared, spending: Spending) -> Bayes:
+        priors = priors_of(self.priors, len(declared.classes or ()))
+        return Bayes.of(declared, spending, priors)
+
+    def predict_joint_log_proba(self, X: Any) -> Reals:
+        """The logarithm of P(class)·P(row | class), for each row and class. Values count
+        as the nearest within their bounds, as they did in the fit.
+        """
+        rows = np.clip(self._read(X), self.declared_.low, self.declared_.high)
+        with np.errstate(all="ignore"):
+            own = np.log(self.class_prior_) - np.log(2 * np.pi * self.var_).sum(1) / 2
+            return np.asarray(own - self._distances(rows) / 2)
+
+    def _distances(self, rows: Reals) -> Reals:
+        """Squared distances from each class, in units of its variances."""
+        middle = (self.declared_.low + self.declared_.high) / 2  # of small numbers
+        rows, theta = rows - middle, self.theta_ - middle
+        sharp = 1 / self.var_
+        near = rows**2 @ sharp.T - 2 * rows @ (theta * sharp).T
+        found: Reals = near + (theta**2 * sharp).sum(1)
+        return found
+
+    def predict_log_proba(self, X: Any) -> Reals:
+        """The logarithm of each class's probability."""
+        joint = self.predict_joint_log_proba(X)
+        joint -= joint.max(axis=1, keepdims=True)
+        found: Reals = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+        return found
+
+    def predict_proba(self, X: Any) -> Reals:
+        """Each class's probability."""
+        found: Reals = np.exp(self.predict_log_proba(X))
+        return found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row."""
+        likeliest = self.predict_joint_log_proba(X).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[likeliest]
+        return found
+
+
+def priors_of(priors: Any, classes: int) -> Reals | None:
+    """Public shares of the classes, which add up to 1."""
+    if priors is None:
+        return None
+    try:
+        found = np.asarray(priors, np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (classes,) or not (found > 0).all():
+        raise ArgumentError("priors", "must be a share above 0 for each of the classes")
+    if not abs(found.sum() - 1) < 1e-9:
+        raise ArgumentError("priors", "must add up to 1")
+    return found
+
+
+@dataclass(frozen=True)
+class Bayes:
+    """The noised vectors: of each class a count and a sum of each column, and a sum of
+    each column's squares.
+    """
+
+    declared: Declared
+    spending: Spending
+    priors: Reals | None = None
+    steps: int = STEPS
+
+    @classmethod
+    def of(cls, declared: Declared, spending: Spending, priors: Reals | None) -> Bayes:
+        found = cls(declared, box_spending(spending, declared.width + 1), priors)
+        _ = found.noises  # what they refuse is refused before the charge
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.spending.guarantee
+
+    @cached_property
+    def noises(self) -> tuple[Cube | Gaussian, Cube | Gaussian]:
+        """For counts and sums, and for squares."""
+        first, second = self.spending.parts(MEANS, SQUARES)
+        width, steps = self.declared.width, self.steps
+        return (
+            box_noise(first, self.declared, width + 1, steps),
+            box_noise(second, self.declared, width, steps),
+        )
+
+    @property
+    def classes(self) -> int:
+        return len(self.declared.classes or ())
+
+    def vectors(self, inputs: Reals) -> Reals:
+        """What each row adds to its class, in whole steps."""
+        values = moved(inputs, self.steps)
+        count = np.full((len(inputs), 1), float(self.steps))
+        return np.hstack([count, values, squares(values, self.steps)])
+
+    def exact(self, rows: Rows) -> Integers:
+        found = np.zeros((self.classes, 2 * self.declared.width + 1), np.int64)
+        most = self.declared.whole * self.steps
+        assert rows.targets is not None
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            vectors = self.vectors(rows.inputs[part])
+            chosen, weights = rows.targets[part], rows.weights[part]
+            found += grouped(vectors, chosen, weights, self.classes, most)
+        return found
+
+    def fit(self, rows: Rows) -> Fitted:
+        exact, width = self.exact(rows), self.declared.width
+        first, second = self.noises
+        return self.read(
+            first.release(exact[:, : width + 1]), second.release(exact[:, width + 1 :])
+        )
+
+    def read(self, sums: Integers, squared: Integers) -> Fitted:
+        """Means and variances from the noisy vectors."""
+        one = self.declared.whole * self.steps
+        noise, noise2 = (deviation(each) / one for each in self.noises)
+        counts = self.counts(sums[:, 0] / one, noise)
+        shares = counts / counts.sum()
+        means, unknown = moderate_means(
+            sums[:, 1:] / one / counts[:, None], (noise / counts) ** 2, shares
+        )
+        second = (squared / one / counts[:, None] + 1) / 2
+        error = (noise2 / counts / 2)[:, None] ** 2
+        variances = moderate_variances(second, means, unknown, error, shares)
+        half = self.declared.span / 2
+        theta = (self.declared.low + self.declared.high) / 2 + means * half
+        found = {
+            "classes_": labels(self.declared.classes or ()),
+            "class_count_": counts,
+            "class_prior_": shares if self.priors is None else self.priors,
+            "theta_": theta,
+            "var_": variances * half**2,
+        }
+        return Fitted(found, theta)
+
+    def counts(self, noisy: Reals, noise: float) -> Reals:
+        """How many units each class has, with less noise where classes look alike."""
+        units = self.declared.units or np.inf
+        even = min(max(noisy.sum(), self.classes), units) / self.classes
+        found = shrunk(noisy, even, noise**2, (RAREST * even) ** 2)
+        return np.asarray(np.maximum(found, RAREST * even))
+
+
+def moderate_means(means: Reals, error: Reals, shares: Reals) -> tuple[Reals, Reals]:
+    """Means of each class, moved towards the mean of all where noise is large, and the
+    variance of what is unknown of them.
+    """
+    error = error[:, None]
+    overall = np.clip(shares @ means, -1.0, 1.0)
+    apart = means - overall
+    average = float(shares @ error[:, 0])
+    found = float((shares @ apart**2).mean()) - average
+    # so that noise alone does not make all classes the same
+    least = average * float(np.sqrt(2 / means.size))
+    between = min(max(found, least, 1e-12), 1.0)
+    kept = between / (between + error)
+    return np.clip(overall + kept * apart, -1.0, 1.0), kept * error
+
+
+def moderate_variances(
+    second: Reals, means: Reals, unknown: Reals, error: Reals, shares: Reals
+) -> Reals:
+    """Variances of each class and column: moved towards those of the column in all
+    classes, and these towards those of all columns.
+    """
+    raw = second - means**2 - unknown
+    error = error + 4 * means**2 * unknown
+    column = shares @ raw
+    overall = float(np.clip(column.mean(), 1e-3, 1.0))
+    column = shrunk(column, overall, shares**2 @ error)
+    column = np.clip(column, overall / 10, 1.0)
+    # twice the noise: a variance that is too small does more harm than one too large
+    found = shrunk(raw, column, 2 * error)
+    variances: Reals = np.clip(found, column / 10, 1.0) + unknown
+    return variances

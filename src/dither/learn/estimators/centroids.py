@@ -1,0 +1,142 @@
+"""A linear classifier from noisy sums of each class: one release, which pure ε pays for
+better than for many steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dither.learn.estimators.base import Fitted, labels
+from dither.learn.estimators.bayes import RAREST, moderate_means
+from dither.learn.estimators.boxes import (
+    STEPS,
+    box_noise,
+    deviation,
+    grouped,
+    moved,
+    shrunk,
+)
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.spending import Spending
+from dither.learn.estimators.sums import Integers, blocks
+from dither.mechanisms import Additive, Cube, Gaussian
+from dither.privacy import Guarantee
+
+if TYPE_CHECKING:
+    from dither.learn.estimators.logistic import Descent
+
+__all__ = ["Centroids", "ClassSums"]
+
+COUNT = 0.05
+"""The part of the cost that counts rows first."""
+MANY = 200
+"""Rows times ε for each weight from which on the descent pays."""
+SPREAD = 0.12
+"""The variance within classes that is taken for granted, where bounds are -1 and 1."""
+
+
+@dataclass(frozen=True)
+class ClassSums:
+    """The noised vector of each class: a count, and the sums of its columns between -1
+    and 1. A row is in one class, and no entry is beyond ±1.
+    """
+
+    declared: Declared
+    spending: Spending
+
+    @property
+    def classes(self) -> int:
+        assert self.declared.classes is not None
+        return len(self.declared.classes)
+
+    @cached_property
+    def noise(self) -> Cube | Gaussian:
+        return box_noise(self.spending, self.declared, self.declared.width + 1)
+
+    def exact(self, rows: Rows) -> Integers:
+        """A line for each class."""
+        assert rows.targets is not None
+        found = np.zeros((self.classes, self.declared.width + 1), np.int64)
+        most = self.declared.whole * STEPS
+        for part in blocks(len(rows), most):
+            values = moved(rows.inputs[part])
+            held = np.hstack([np.full((len(values), 1), float(STEPS)), values])
+            targets, weights = rows.targets[part], rows.weights[part]
+            found += grouped(held, targets, weights, self.classes, most)
+        return found
+
+    def release(self, rows: Rows) -> tuple[Reals, Reals, float]:
+        """Noisy means of the classes, the share of each, and the variance of what is
+        unknown of the means.
+        """
+        one = self.declared.whole * STEPS
+        noisy, noise = self.noise.release(self.exact(rows)) / one, deviation(self.noise)
+        error = (noise / one) ** 2
+        even = max(noisy[:, 0].sum() / self.classes, 1.0)
+        counts = shrunk(noisy[:, 0], even, error, (RAREST * even) ** 2)
+        counts = np.maximum(counts, RAREST * even)
+        shares = counts / counts.sum()
+        means, unknown = moderate_means(
+            noisy[:, 1:] / counts[:, None], error / counts**2, shares
+        )
+        return means, shares, float(shares @ unknown[:, 0])
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """A count, and then class sums; or, where rows are many, the descent."""
+
+    spending: Spending
+    count: Spending
+    sums: ClassSums
+    descent: Descent
+
+    @classmethod
+    def of(cls, whole: Descent) -> Centroids:
+        """What a descent may spend, spent so."""
+        first, rest = whole.spending.parts(COUNT, 1 - COUNT)
+        later = type(whole).of(whole.declared, rest, whole.steps)
+        sums = ClassSums(whole.declared, rest)
+        found = cls(whole.spending, first, sums, later)
+        _ = found.counting, found.sums.noise
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The count's ε, and that of whichever of both follows."""
+        return self.spending.guarantee
+
+    @cached_property
+    def counting(self) -> Additive:
+        whole = float(self.descent.declared.whole)
+        return self.count.noise(whole, whole)
+
+    def fit(self, rows: Rows) -> Fitted:
+        declared = self.descent.declared
+        units = self.counting.release(int(rows.weights.sum())) / declared.whole
+        numbers = (declared.width + 1) * self.descent.outputs
+        if units * (self.sums.spending.epsilon or 0.0) >= MANY * numbers:
+            return self.descent.fit(rows)
+        return self.by_means(*self.sums.release(rows))
+
+    def by_means(self, means: Reals, shares: Reals, unknown: float) -> Fitted:
+        """The classifier that takes classes for round clouds of one size."""
+        declared = self.descent.declared
+        assert declared.classes is not None
+        spread = SPREAD + unknown
+        base = np.log(shares) - (means**2).sum(axis=1) / (2 * spread)
+        coef = means / spread * (2 / declared.span)
+        intercept = base - coef @ ((declared.low + declared.high) / 2)
+        if self.descent.outputs == 1:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        found = {
+            "coef_": coef,
+            "intercept_": intercept,
+            "classes_": labels(declared.classes),
+            "n_iter_": 1,
+        }
+        return Fitted(found, np.hstack([intercept[:, None], coef]))

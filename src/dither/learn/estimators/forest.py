@@ -1,0 +1,251 @@
+"""`RandomForestClassifier`: trees whose splits are drawn without looking at rows, and
+noisy counts of the classes in their leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from dither.errors import ArgumentError
+from dither.learn.estimators.base import Fitted, PrivateEstimator, labels
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.spending import Spending, quieter
+from dither.learn.estimators.sums import Integers
+from dither.learn.estimators.trees import Trees
+from dither.mechanisms import Additive
+from dither.mechanisms.sums import noise_variance
+from dither.privacy import Guarantee
+from dither.privacy.numbers import whole
+
+__all__ = ["RandomForestClassifier"]
+
+COUNT = 0.05
+"""The part of the cost that counts units, where nobody has said how many there are."""
+DEEPEST, MANY_TREES, MANY_NUMBERS = 12, 1000, 20_000_000
+USUAL_TREES = {True: (3, 100), False: (3, 60)}
+"""The fewest and the most trees, with Gaussian noise and with Laplace noise."""
+
+
+class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Trees of random splits with noisy counts in their leaves:
+    `RandomForestClassifier(epsilon=1, bounds=(0, 16), classes=range(10),
+    budget=account).fit(X, y, owner=ids)`.
+
+    Splits are drawn within the bounds, without looking at rows, so they cost nothing.
+    The class of a row is the one under which its leaves are likeliest, all trees
+    together. All trees count all units: with as much noise as this costs, a tree says
+    more than one that counts a part of them. How many trees there are
+    (`n_estimators`) and how deep they are (`max_depth`) follows from the number of
+    units and the noise, unless stated. Where `units` are not known, a twentieth of the
+    cost counts them.
+
+    Guarantee: the stated cost, for one unit with all of its rows, under add/remove; pure
+    where the cost is.
+    Why: a unit is in one leaf of each of T trees, with one class; so it moves all counts
+    together by T in L1 and by √T in L2.
+    Assumes: bounds and classes are public, not read off the data.
+    """
+
+    _what = "random forest"
+    _target = "classes"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        share: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        units: int | None = None,
+        rows: int | None = None,
+        n_estimators: int | None = None,
+        max_depth: int | None = None,
+        budget: Any = None,
+        by: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.rho = rho
+        self.share = share
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.units = units
+        self.rows = rows
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.budget = budget
+        self.by = by
+
+    def _plan(self, declared: Declared, spending: Spending) -> Forest:
+        trees = _stated("n_estimators", self.n_estimators, MANY_TREES, 20)
+        depth = _stated("max_depth", self.max_depth, DEEPEST, 5)
+        return Forest.of(declared, spending, trees, depth)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely class of each row."""
+        found: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return found
+
+    def predict_proba(self, X: Any) -> Reals:
+        """Probabilities of the classes."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Reals:
+        """Their logarithms."""
+        scores = self._scores(X)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return found
+
+    def _scores(self, X: Any) -> Reals:
+        shares = self.declared_.shares(self._read(X))
+        scores = np.tile(self.class_log_prior_, (len(shares), 1))
+        pairs = zip(self.trees_.leaves(shares), self.leaf_log_prob_, strict=True)
+        for leaf, table in pairs:
+            scores += table[leaf]
+        return scores
+
+
+def _stated(name: str, value: int | None, most: int, example: int) -> int | None:
+    if value is None:
+        return None
+    found = whole(name, value, f"pass a number such as {example}")
+    if found > most:
+        raise ArgumentError(name, f"must be at most {most}; pass one such as {example}")
+    return found
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A count of units where it is needed, and then the counts in the leaves."""
+
+    declared: Declared
+    spending: Spending
+    count: Spending | None
+    leaves: Spending
+    trees: int | None
+    depth: int | None
+
+    @classmethod
+    def of(
+        cls,
+        declared: Declared,
+        spending: Spending,
+        trees: int | None,
+        depth: int | None,
+    ) -> Forest:
+        many = 20 if trees is None else trees
+        chosen = quieter(spending, float(many), math.sqrt(many))
+        count, leaves = None, chosen
+        if declared.units is None and (trees is None or depth is None):
+            count, leaves = chosen.parts(COUNT, 1 - COUNT)
+        found = cls(declared, chosen, count, leaves, trees, depth)
+        _ = found.counting
+        most = USUAL_TREES[chosen.gaussian][1] if trees is None else trees
+        _ = found.noise(most)  # what it refuses is refused before the charge
+        _check_size(most, 5 if depth is None else depth, found.classes)
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.spending.guarantee
+
+    @property
+    def classes(self) -> int:
+        assert self.declared.classes is not None
+        return len(self.declared.classes)
+
+    @property
+    def counting(self) -> Additive | None:
+        whole = float(self.declared.whole)
+        return None if self.count is None else self.count.noise(whole, whole)
+
+    def noise(self, trees: int) -> Additive:
+        """Noise for counts in the leaves of so many trees."""
+        most = self.declared.whole
+        return self.leaves.noise(float(trees * most), _root_up(trees) * most)
+
+    def units(self, rows: Rows) -> float:
+        """How many units there are: declared, or counted with noise."""
+        if self.counting is None:
+            return float(self.declared.units or 1)
+        noisy = self.counting.release(int(rows.weights.sum()))
+        return max(float(noisy) / self.declared.whole, 1.0)
+
+    def shape(self, units: float) -> tuple[int, int]:
+        """How many trees, and how deep. More trees divide space more finely and cost
+        more noise; Gaussian noise grows more slowly with them.
+        """
+        fewest, most = USUAL_TREES[self.leaves.gaussian]
+        worth = units * (self.leaves.mu or self.leaves.epsilon or 0.0)
+        trees = self.trees
+        if trees is None:
+            wanted = worth / 3 if self.leaves.gaussian else 0.8 * math.sqrt(worth)
+            trees = int(min(max(wanted, fewest), most))
+        depth = self.depth
+        if depth is None:
+            blur = math.sqrt(noise_variance(self.noise(trees))) / self.declared.whole
+            room = units / (8 * self.classes * blur)
+            least = min(max(round(math.log2(max(worth / 2, 1.0)) / 2), 3), 5)
+            depth = min(max(least, round(math.log2(max(room, 1.0)))), 10)
+            while depth > 5 and trees * self.classes << depth > MANY_NUMBERS:
+                depth -= 1
+        return trees, depth
+
+    def exact(self, rows: Rows, trees: Trees) -> Integers:
+        """Weights of rows by tree, leaf and class."""
+        assert rows.targets is not None
+        size = self.classes << trees.depth
+        weights = rows.weights.astype(np.float64)  # their sums stay whole, and exact
+        found = np.zeros((len(trees), size), np.int64)
+        for tree, leaf in enumerate(trees.leaves(rows.inputs)):
+            places = leaf * self.classes + rows.targets
+            found[tree] = np.bincount(places, weights, size)
+        return found.reshape(len(trees), 1 << trees.depth, self.classes)
+
+    def fit(self, rows: Rows) -> Fitted:
+        count, depth = self.shape(self.units(rows))
+        trees = Trees.drawn(count, depth, self.declared.width)
+        noise = self.noise(count)
+        noisy = noise.release(self.exact(rows, trees)) / self.declared.whole
+        blur = math.sqrt(noise_variance(noise)) / self.declared.whole
+        return self.fitted(trees, noisy, blur)
+
+    def fitted(self, trees: Trees, noisy: Reals, blur: float) -> Fitted:
+        """How likely each leaf is under each class. Counts that noise could have made
+        count little: each has about half of the noise added to it.
+        """
+        assert self.declared.classes is not None
+        sizes = noisy.sum(axis=1).mean(axis=0)
+        sizes = np.maximum(sizes, max(0.1 * sizes.mean(), 1.0))
+        base = 0.5 * blur + 0.5
+        leaf = np.log(np.maximum(noisy, 0.0) + base) - np.log(
+            sizes + base * noisy.shape[1]
+        )
+        held = {
+            "trees_": trees,
+            "leaf_log_prob_": leaf,
+            "class_log_prior_": np.log(sizes / sizes.sum()),
+            "classes_": labels(self.declared.classes),
+        }
+        return Fitted(held, noisy)
+
+
+def _check_size(trees: int, depth: int, classes: int) -> None:
+    if trees * classes << depth > MANY_NUMBERS:
+        raise ArgumentError(
+            "max_depth",
+            f"makes more than {MANY_NUMBERS:,} counts; ask for fewer or lower trees",
+        )
+
+
+def _root_up(count: int) -> float:
+    return math.nextafter(math.sqrt(count), math.inf)

@@ -1,0 +1,264 @@
+"""`LogisticRegression`: noisy gradient descent over all rows, with settings that follow
+from what is public and from a first noisy look at the columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from dither.errors import ArgumentError
+from dither.learn.estimators.base import Fitted, Plan, PrivateEstimator, labels
+from dither.learn.estimators.centroids import Centroids
+from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.descent import FINE, STEPS, Gradients
+from dither.learn.estimators.moments import Moments, MomentSums
+from dither.learn.estimators.spending import Spending
+from dither.mechanisms import Additive
+from dither.privacy import Guarantee
+from dither.privacy.numbers import whole
+
+__all__ = ["LogisticRegression"]
+
+LOOK = 0.1
+"""The part of the cost that looks at the columns before the descent."""
+MANY_STEPS = 10_000
+ITERATIONS = {True: 40, False: 10}
+"""Steps with Gaussian noise, where more of them cost nothing but time; and with Laplace
+noise, where they do.
+"""
+
+
+class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A linear classifier: `LogisticRegression(epsilon=1, bounds=(0, 16),
+    classes=range(10), budget=account).fit(X, y, owner=ids)`.
+
+    Where the account has a δ (or `delta` is stated, or `rho`), a tenth of the cost looks
+    at means and variances of the columns, and the rest is `max_iter` steps of noisy
+    gradient descent over all rows. How far the descent goes follows from the noise, so
+    nothing is left to tune. Where the cost is pure ε, noisy sums of each class give a
+    linear classifier by the classes' means; if rows are many, the same descent follows.
+
+    `coef_` and `intercept_` are in the units of the data, as in scikit-learn.
+
+    Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
+    Why: each row's gradient is clipped to a public radius in whole numbers, so one unit
+    moves the sum by no more; noise for that radius; T Gaussian steps of μ/√T are exactly
+    μ-GDP together (Dong, Roth & Su 2022), and ε of pure steps add up
+    (docs/proofs/estimators.md).
+    Assumes: bounds and classes are public, not read off the data.
+    """
+
+    _what = "logistic regression"
+    _target = "classes"
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        rho: float | None = None,
+        share: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        classes: Any = None,
+        units: int | None = None,
+        rows: int | None = None,
+        max_iter: int | None = None,
+        budget: Any = None,
+        by: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.rho = rho
+        self.share = share
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.units = units
+        self.rows = rows
+        self.max_iter = max_iter
+        self.budget = budget
+        self.by = by
+
+    def _plan(self, declared: Declared, spending: Spending) -> Plan:
+        steps = self.max_iter
+        if steps is not None:
+            steps = whole("max_iter", steps, "pass how many steps, such as 40")
+            if steps > MANY_STEPS:
+                raise ArgumentError(
+                    "max_iter", f"must be at most {MANY_STEPS:,}; more do not help"
+                )
+        descent = Descent.of(declared, spending, steps)
+        return descent if spending.gaussian else Centroids.of(descent)
+
+    def decision_function(self, X: Any) -> Reals:
+        """Scores: of the second class where there are two, else one for each."""
+        found: Reals = self._read(X) @ self.coef_.T + self.intercept_
+        return found[:, 0] if len(self.intercept_) == 1 else found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most likely class of each row."""
+        scores = self.decision_function(X)
+        places = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
+        found: NDArray[Any] = self.classes_[places]
+        return found
+
+    def predict_proba(self, X: Any) -> Reals:
+        """Probabilities of the classes."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Reals:
+        """Their logarithms."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return found
+
+
+@dataclass(frozen=True)
+class Descent:
+    """A look at the columns, and steps of noisy descent."""
+
+    declared: Declared
+    look: MomentSums
+    step: Spending
+    spending: Spending
+    steps: int
+
+    @classmethod
+    def of(cls, declared: Declared, spending: Spending, steps: int | None) -> Descent:
+        first, rest = spending.parts(LOOK, 1 - LOOK)
+        count = ITERATIONS[spending.gaussian] if steps is None else steps
+        found = cls(
+            declared, MomentSums(declared, first), rest.each(count), spending, count
+        )
+        _ = (
+            found.look.noise,
+            found.noise(found.gradients(math.sqrt(declared.width + 1) + 5)),
+        )
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.spending.guarantee
+
+    @property
+    def outputs(self) -> int:
+        assert self.declared.classes is not None
+        count = len(self.declared.classes)
+        return 1 if count == 2 else count
+
+    def gradients(self, widened: float = 1.0) -> Gradients:
+        """Gradients that are clipped to so many times the least radius: 1 in L2. In L1
+        it is a fifth of the number of columns, as gradients are longer there.
+        """
+        columns, l1 = self.declared.width + 1, not self.spending.gaussian
+        least = max(1.0, columns / 5) if l1 else 1.0
+        radius = math.floor(widened * least * STEPS * FINE)
+        return Gradients(columns, self.outputs, radius, l1)
+
+    def noise(self, gradients: Gradients) -> Additive:
+        moved = float(gradients.sensitivity * self.declared.whole)
+        return self.step.noise(moved, moved)
+
+    def fit(self, rows: Rows) -> Fitted:
+        columns = Columns.of(self.look.release(rows), self.declared)
+        pace = self.pace(columns.units)
+        found = self.descend(rows, columns, pace)
+        return columns.fitted(found, self.declared, self.steps)
+
+    def descend(self, rows: Rows, columns: Columns, pace: Pace) -> Reals:
+        """Ever shorter steps from 0; the mean of the second half of them is kept."""
+        gradients = self.gradients(pace.widened)
+        noise = self.noise(gradients)
+        held = gradients.rows(rows.inputs, columns.center, columns.scale)
+        lengths = gradients.lengths(held)
+        assert rows.targets is not None
+        one = columns.units * self.declared.whole * STEPS * FINE
+        weights = np.zeros((self.outputs, self.declared.width + 1))
+        kept, late = np.zeros_like(weights), self.steps // 2
+        for step in range(self.steps):
+            exact = gradients.sums(held, lengths, rows.targets, rows.weights, weights)
+            rate = pace.rate * (1 - SLOWER * step / self.steps)
+            weights = weights - rate / one * noise.release(exact)
+            if step >= late:
+                kept += weights / (self.steps - late)
+        return kept
+
+    def pace(self, units: float) -> Pace:
+        """How long steps are. Noise moves a weight by about rate · √steps · σ / units in
+        all, and a public amount of that is allowed to it. Where this would allow longer
+        steps than are good, gradients are clipped less instead.
+        """
+        columns, gaussian = self.declared.width + 1, self.spending.gaussian
+        scale = self.noise(self.gradients()).scale / (
+            self.declared.whole * STEPS * FINE
+        )
+        deviation = scale if gaussian else math.sqrt(2) * scale
+        numbers = columns * self.outputs
+        moved = deviation * math.sqrt(numbers * self.steps)
+        allowed = REACH * units / moved
+        most = math.sqrt(columns) if gaussian else 5.0
+        widened = min(max(allowed / LONGEST, 1.0), most)
+        return Pace(min(allowed, LONGEST / widened), widened)
+
+
+REACH, SLOWER, LONGEST = 10.0, 0.9, 8.0
+"""How long noise may make the weights; by how much the last step is shorter than the
+first; and the longest step, as the mean gradient is at most 1 long.
+"""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The first step's rate, and how much wider than least gradients are clipped."""
+
+    rate: float
+    widened: float
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How columns are centred and scaled for the descent, and how many units there
+    are.
+    """
+
+    units: float
+    center: Reals
+    scale: Reals
+
+    @classmethod
+    def of(cls, moments: Moments, declared: Declared) -> Columns:
+        """Noisy means and variances, drawn towards what is usual."""
+        center, variance = moments.moderate(USUAL)
+        units = moments.units if declared.units is None else declared.units
+        scale = np.sqrt(np.maximum(variance, SMALLEST))
+        return cls(max(float(units), 10.0), center, scale)
+
+    def fitted(self, weights: Reals, declared: Declared, steps: int) -> Fitted:
+        """The same weights in the units of the data."""
+        assert declared.classes is not None
+        slopes = weights[:, :-1] / self.scale
+        base = weights[:, -1] - slopes @ self.center
+        coef = slopes * (2 / declared.span)
+        middle = (declared.low + declared.high) / 2
+        intercept = base - coef @ middle
+        found = {
+            "coef_": coef,
+            "intercept_": intercept,
+            "classes_": labels(declared.classes),
+            "n_iter_": steps,
+        }
+        return Fitted(found, np.hstack([intercept[:, None], coef]))
+
+
+USUAL, SMALLEST = 0.5, 4e-4
+"""The variance of columns that is usual, and the least that counts, where bounds are -1
+and 1.
+"""

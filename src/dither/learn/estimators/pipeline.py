@@ -1,0 +1,172 @@
+"""`make_pipeline`: steps that are fitted one after the other, each of them privately or
+not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import Binarizer, Normalizer
+from sklearn.utils.metaestimators import available_if
+
+from dither.errors import ArgumentError
+from dither.learn.estimators.base import PrivateEstimator
+from dither.learn.estimators.data import Integers, Reals, Source, source_of
+from dither.ledger import Receipt
+from dither.release import Release
+
+__all__ = ["PrivatePipeline", "make_pipeline"]
+
+
+ROW_BY_ROW = (Normalizer, Binarizer)
+"""Steps of scikit-learn that learn nothing and look at each row by itself. That a step
+says it needs no fit is not enough: FunctionTransformer may compare rows.
+"""
+
+
+def make_pipeline(*steps: Any) -> PrivatePipeline:
+    """Steps of which all but the last transform rows: `make_pipeline(StandardScaler(
+    epsilon=0.2, bounds=(0, 16), budget=account), LogisticRegression(epsilon=0.8,
+    classes=range(10), budget=account)).fit(X, y, owner=ids)`.
+
+    Steps are estimators of `dither.learn`, and scikit-learn's Normalizer and Binarizer,
+    which learn nothing and look at each row by itself. A step after a private one needs
+    no `bounds`: they follow from the step before.
+
+    Guarantee: those of the private steps together; each charges its own cost.
+    Why: what a step has released is public for the next one.
+    Assumes: what each step assumes.
+    """
+    return PrivatePipeline(list(steps))
+
+
+def _last(self: Any) -> Any:
+    return self.steps[-1]
+
+
+class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
+    """Steps in their order; `make_pipeline` makes one."""
+
+    def __init__(self, steps: list[Any]) -> None:
+        self.steps = steps
+        _check(steps)
+
+    def fit(self, X: Any, y: Any = None, *, owner: Any = None) -> Self:
+        """Fit all steps. What the first would refuse is refused before any charge."""
+        return self._learn(source_of(X, y if self._target else None, owner))
+
+    @property
+    def _target(self) -> str | None:
+        found: str | None = getattr(self.steps[-1], "_target", None)
+        return found
+
+    def _learn(self, source: Source) -> Self:
+        _check(self.steps)
+        self._rehearse(source)
+        for step in self.steps:
+            if isinstance(step, PrivateEstimator):
+                step._learn(source if step._target else _untargeted(source))
+            source = _after(step, source)
+        self.n_features_in_ = getattr(self.steps[0], "n_features_in_", source.width)
+        return self
+
+    def _rehearse(self, source: Source) -> None:
+        """Settle every step as far as its bounds are known, so that what a later one
+        refuses is known before the first one is charged.
+        """
+        for step in self.steps:
+            if isinstance(step, PrivateEstimator):
+                step._asked(source if step._target else _untargeted(source))
+            source = _unfitted(step, source)
+
+    @property
+    def releases_(self) -> tuple[Release, ...]:
+        """The releases of the private steps."""
+        held = (step for step in self.steps if isinstance(step, PrivateEstimator))
+        return tuple(step.release_ for step in held)
+
+    def transform(self, X: Any) -> Any:
+        """Rows after all steps but the last."""
+        for step in self.steps[:-1]:
+            X = step.transform(X)
+        return X
+
+    @available_if(lambda self: hasattr(_last(self), "predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """What the last step predicts."""
+        return _last(self).predict(self.transform(X))
+
+    @available_if(lambda self: hasattr(_last(self), "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities that the last step gives."""
+        return _last(self).predict_proba(self.transform(X))
+
+    @available_if(lambda self: hasattr(_last(self), "score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any) -> float:
+        """The score of the last step, on public rows."""
+        return float(_last(self).score(self.transform(X), y))
+
+
+def _check(steps: Any) -> None:
+    if not isinstance(steps, list | tuple) or not steps:
+        raise ArgumentError("steps", "are missing; pass one estimator or more")
+    for step in steps:
+        if not isinstance(step, PrivateEstimator) and type(step) not in ROW_BY_ROW:
+            raise ArgumentError(
+                "steps",
+                f"{type(step).__name__} may look at several rows without privacy; pass one of "
+                "dither.learn in its place, or leave it out",
+            )
+    for step in steps[:-1]:
+        if not hasattr(step, "transform"):
+            raise ArgumentError(
+                "steps", f"{type(step).__name__} does not transform; put it last"
+            )
+
+
+def _untargeted(source: Source) -> Source:
+    def columns(receipt: Receipt | None) -> tuple[Reals, Any, Integers | None]:
+        inputs, _, owners = source.columns(receipt)
+        return inputs, None, owners
+
+    return replace(source, columns=columns)
+
+
+def _after(step: Any, source: Source) -> Source:
+    """The rows after a fitted step."""
+
+    def columns(receipt: Receipt | None) -> tuple[Reals, Any, Integers | None]:
+        inputs, target, owners = source.columns(receipt)
+        return _transformed(step, inputs), target, owners
+
+    return replace(_unfitted(step, source), columns=columns, bounds=_bounds(step))
+
+
+def _transformed(step: Any, inputs: Reals) -> Reals:
+    """Rows after a step. scikit-learn's own refuse rows that have odd values, and whole
+    tables without rows.
+    """
+    if not isinstance(step, PrivateEstimator):
+        inputs = np.where(np.isfinite(inputs), inputs, 0.0)
+    if not len(inputs):
+        return inputs if not hasattr(step, "_width_out") else _no_rows(step, inputs)
+    with np.errstate(all="ignore"):  # odd values must not warn (rule R1)
+        return np.asarray(step.transform(inputs), np.float64)
+
+
+def _no_rows(step: Any, inputs: Reals) -> Reals:
+    return np.zeros((0, step._width_out(inputs.shape[1])))
+
+
+def _unfitted(step: Any, source: Source) -> Source:
+    """What is known of the rows after a step that is not fitted yet: made-up bounds."""
+    width = getattr(step, "_width_out", lambda width: width)(source.width)
+    known = [(0.0, 1.0)] * width if hasattr(type(step), "output_bounds_") else None
+    return replace(source, width=width, names=None, bounds=known)
+
+
+def _bounds(step: Any) -> Any:
+    return getattr(step, "output_bounds_", None)

@@ -1,0 +1,138 @@
+"""What a fit may spend, and the noise that this buys.
+
+Gaussian noise where the cost has a δ or is stated as ρ: parts of a fit compose exactly,
+as squares of μ add up. Laplace noise where it is pure ε: parts add up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dither.errors import ArgumentError
+from dither.learn.units import About, terms_of, unit_of
+from dither.mechanisms import Additive, Gaussian, Laplace
+from dither.mechanisms.sums import noise_variance
+from dither.noise.shapes import LARGEST_SCALE
+from dither.privacy import GaussianDP, PureDP, Unit, gaussian_mu
+from dither.privacy.numbers import at_most, float_down, small_probability, written
+from dither.question import Question
+
+__all__ = ["Spending", "question_of", "quieter", "root_down"]
+
+BITS = 64
+
+
+def question_of(what: str, source: About, cost: dict[str, Any]) -> Question:
+    """A question about units that come or go; an account about units that are replaced
+    is charged what that is worth there (rule R7).
+    """
+    unit = unit_of(source, cost.get("budget"))
+    question = Question.of(what, cost, unit=unit, dataset=source.dataset)
+    return replace(question, unit=Unit(question.unit.name))
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What may be spent: `mu` on Gaussian noise, or `epsilon` on Laplace noise. One of
+    both is None where it cannot be had; where both are there, either can be spent.
+    """
+
+    unit: Unit
+    mu: float | None = None
+    epsilon: float | None = None
+
+    @classmethod
+    def of(cls, question: Question, delta: float | None) -> Spending:
+        """What a question's cost buys. δ is the account's; without an account it is the
+        stated one, and 0 if none is stated.
+        """
+        unit = question.unit
+        if terms_of(question.account) is not None and delta is not None:
+            raise ArgumentError("delta", "is the account's; leave it out")
+        if question.rho is not None:
+            return cls(unit, mu=Gaussian(sensitivity=1, rho=question.rho).mu)
+        epsilon = PureDP(question.epsilon or 0.0).epsilon
+        if question.delta:
+            return cls(unit, question.mu, epsilon)
+        stated = 0.0 if delta is None else small_probability("delta", delta, zero=True)
+        mu = gaussian_mu(epsilon, stated) if stated else None
+        return cls(unit, mu, epsilon)
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether noise is Gaussian."""
+        return self.mu is not None
+
+    @property
+    def guarantee(self) -> GaussianDP | PureDP:
+        """What is promised where all of it is spent."""
+        if self.mu is not None:
+            return GaussianDP(self.mu, unit=self.unit)
+        return PureDP(self.epsilon or 0.0, unit=self.unit)
+
+    def parts(self, *shares: float) -> tuple[Spending, ...]:
+        """Parts which together cost no more than all: of μ² or of ε."""
+        exact = [written(share) for share in shares]
+        if sum(exact) > 1:
+            raise ValueError("the parts are more than the whole")
+        return tuple(self._part(share) for share in exact)
+
+    def each(self, count: int) -> Spending:
+        """One of so many equal parts."""
+        return self._part(Fraction(1, count))
+
+    def _part(self, share: Fraction) -> Spending:
+        return Spending(
+            self.unit,
+            None
+            if self.mu is None
+            else float_down(at_most(self.mu) * root_down(share)),
+            None if self.epsilon is None else float_down(at_most(self.epsilon) * share),
+        )
+
+    @property
+    def ways(self) -> tuple[Spending, ...]:
+        """The same on Gaussian noise alone and on pure noise alone, as far as each can be
+        had. Fits that release one vector choose whichever is less for it.
+        """
+        each = (replace(self, epsilon=None), replace(self, mu=None))
+        return tuple(one for one in each if one.mu is not None or one.epsilon)
+
+    def better(self, l1: float, l2: float) -> Spending:
+        """The way whose noise is less for a vector which one unit moves by so much."""
+        if self.mu is None or self.epsilon is None:
+            return self
+        laplace = math.sqrt(2) * l1 / self.epsilon < l2 / self.mu
+        return replace(self, mu=None) if laplace else replace(self, epsilon=None)
+
+    def noise(self, l1: float, l2: float) -> Additive:
+        """The mechanism for whole numbers that one unit moves by so much, in L1 and
+        in L2.
+        """
+        found: Additive
+        if self.mu is not None:
+            found = Gaussian(sensitivity=l2, mu=self.mu, unit=self.unit)
+        else:
+            found = Laplace(sensitivity=l1, epsilon=self.epsilon or 0.0, unit=self.unit)
+        if found.scale > LARGEST_SCALE:
+            raise ArgumentError(
+                "epsilon",
+                "is too small: the noise would not fit 64-bit integers; ask for more",
+            )
+        return found
+
+
+def quieter(spending: Spending, l1: float, l2: float) -> Spending:
+    """The kind of noise that is less for a vector which one unit moves by so much, where
+    both can be had.
+    """
+    return min(spending.ways, key=lambda way: noise_variance(way.noise(l1, l2)))
+
+
+def root_down(value: Fraction) -> Fraction:
+    """A number just below the square root."""
+    scaled = math.floor(value * (1 << (2 * BITS)))
+    return Fraction(math.isqrt(scaled), 1 << BITS)

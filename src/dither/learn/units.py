@@ -1,0 +1,99 @@
+"""Whom a model protects, how many of them there are, and how many of their rows count:
+what is stated, or declared for the dataset.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from dither.dataset import Account, Dataset
+from dither.errors import ArgumentError
+from dither.ledger import Account as LedgerAccount
+from dither.ledger.terms import Terms
+from dither.privacy import ROW, Unit
+from dither.privacy.numbers import whole
+
+__all__ = ["About", "population_of", "rows_of", "terms_of", "unit_of", "units_of"]
+
+MANY_UNITS = 10**12
+MANY_ROWS = 10**6
+OWNER = Unit("owner")
+UNITS = "pass how many units there are by public knowledge, such as 60_000"
+
+
+class About(Protocol):
+    """What is known of rows before they are read."""
+
+    @property
+    def owned(self) -> bool: ...
+
+    @property
+    def owner(self) -> str | None: ...
+
+    @property
+    def dataset(self) -> Dataset | None: ...
+
+    @property
+    def table(self) -> str | None: ...
+
+
+def terms_of(account: Account | None) -> Terms | None:
+    """What an account promises in all."""
+    return account.terms if isinstance(account, LedgerAccount) else None
+
+
+def unit_of(source: About, budget: Any) -> Unit:
+    """Whom training protects: the account's unit, where that is meant."""
+    terms = terms_of(budget)
+    held = None if terms is None else terms.unit
+    if not source.owned:
+        return held if held is not None and held.name == ROW.name else ROW
+    if source.owner is None:  # ids of whatever the account is about
+        return held if held is not None and held.name != ROW.name else OWNER
+    return (
+        held if held is not None and held.name == source.owner else Unit(source.owner)
+    )
+
+
+def units_of(source: About, units: int | None) -> int:
+    """How many units there are by public knowledge."""
+    found = population_of(source, units)
+    if found is None:
+        raise ArgumentError("units", f"is missing; {UNITS}")
+    return found
+
+
+def population_of(source: About, units: int | None) -> int | None:
+    """The same; None where nobody has said it."""
+    declared = source.dataset.catalogue.population if source.dataset else None
+    stated = declared if units is None else units
+    if stated is None:
+        return None
+    if declared is not None and stated != declared:
+        raise ArgumentError(
+            "units", f"is declared as the population: {declared:,}; leave it out"
+        )
+    found = whole("units", stated, UNITS)
+    if found > MANY_UNITS:
+        raise ArgumentError("units", f"are more than there can be; {UNITS}")
+    return found
+
+
+def rows_of(source: About, rows: int | None, usual: int | None = None) -> int:
+    """How many rows of a unit count: stated, or declared for the dataset."""
+    if not source.owned:
+        if rows not in (None, 1):
+            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+        return 1
+    caps = {} if source.dataset is None else source.dataset.caps
+    only = next(iter(caps.values())) if len(caps) == 1 else None
+    declared = only if source.table is None else caps.get(source.table, only)
+    way_out = "pass how many rows of a unit count at most, such as 1"
+    stated = declared if rows is None else rows
+    stated = usual if stated is None else stated
+    if stated is None:
+        raise ArgumentError("rows", f"is missing; {way_out}")
+    most = whole("rows", stated, way_out)
+    if most > MANY_ROWS:
+        raise ArgumentError("rows", f"are too many to hold; {way_out}")
+    return most
