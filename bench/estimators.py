@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bench.fitting.compare import CONSTANT, MINE, OTHER, Cell, cells, rows
 from bench.fitting.data import SETS, Data, million, saved
@@ -80,7 +81,7 @@ def _on(data: Data, path: str, peer: Worker | None) -> Iterator[Cell]:
 
 def large() -> Iterator[Row]:
     inputs, targets = million()
-    given = {"bounds": (-1, 1), "classes": (0, 1), "epsilon": 1.0}
+    given: dict[str, Any] = {"bounds": (-1, 1), "classes": (0, 1), "epsilon": 1.0}
     for system, delta in ((MINE, None), (f"{MINE}, δ = {DELTA:g}", DELTA)):
         model = LogisticRegression(**given, delta=delta)
         used = cpu_seconds(lambda model=model: model.fit(inputs, targets))  # type: ignore[misc]

@@ -209,8 +209,8 @@ class Analysis:
             found += products(weighted, short, most)
         square, product = self.weights
         weights = np.where(np.eye(width, dtype=bool), square, product)
-        most = (1 << 62) // weights  # so that no product leaves 64 bits
-        upper: Integers = (np.clip(found, -most, most) * weights)[
+        limits = (1 << 62) // weights  # so that no product leaves 64 bits
+        upper: Integers = (np.clip(found, -limits, limits) * weights)[
             np.triu_indices(width)
         ]
         return upper
