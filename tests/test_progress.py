@@ -141,6 +141,7 @@ def test_steps_are_public() -> None:
     assert telling == {
         "audit/catalogue.py",
         "audit/trial.py",
+        "learn/resuming.py",  # steps of the plan
         "query/engines/duckdb/engine.py",
         "question.py",  # whose steps of training are those of the plan
     }

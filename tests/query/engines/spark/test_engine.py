@@ -179,6 +179,7 @@ def test_a_question_has_its_time():
             engine.failures.pop()
             == "TimeoutError: the question took longer than 3 seconds"
         )
+        engine._limits = Limits()  # three seconds may be short on a busy machine
         with engine.session() as opened:
             assert opened.fetch("SELECT 1") == [(1,)]
 
