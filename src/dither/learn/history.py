@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from dither.axes import Axes, Scale
 from dither.errors import ArgumentError
 from dither.frames import package
-from dither.learn.gradients.oracle import Inputs, called
+from dither.learn.gradients.oracle import Inputs, called, row_losses
+from dither.learn.targets import IGNORED
 from dither.picture import Picture
 from dither.text import aligned
 
@@ -213,12 +214,17 @@ class Tested:
     loss: Callable[[Tensor, Tensor], Tensor]
 
     def measure(self, model: nn.Module) -> tuple[float, float | None]:
-        """The loss and, of classes, the accuracy, with the model in its final form."""
+        """The mean loss of a row (also of a loss that is a sum) and, of classes, the
+        accuracy, with the model in its final form.
+        """
         with evaluating(model), torch.no_grad():
             outputs = called(model, self.inputs)
-            loss = float(self.loss(outputs, self.targets))
+            each = row_losses(self.loss, outputs, self.targets)
         if self.targets.is_floating_point():
-            return loss, None
+            return float(each.mean()), None
+        # Rows without a label have no loss, as in PyTorch's own means.
+        there = (self.targets != IGNORED).reshape(len(each), -1).any(1)
+        loss = float(each[there].mean())
         right = outputs.argmax(1) == self.targets
         return loss, float(right.to(torch.float64).mean())
 

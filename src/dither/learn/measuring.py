@@ -8,7 +8,6 @@ from operator import methodcaller
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
@@ -21,6 +20,7 @@ from dither.learn.records import is_frame, source_of
 from dither.learn.schema import arranged, plain
 from dither.learn.settings import Settings
 from dither.learn.source import Source
+from dither.learn.targets import IGNORED
 
 __all__ = ["held_source", "run_source", "tested_on"]
 
@@ -40,12 +40,14 @@ def run_source(data: Any, owner: Any, settings: Settings) -> Source:
 
 
 def tested_on(
-    settings: Settings, model: nn.Module, source: Source, device: torch.device
+    settings: Settings, model: nn.Module, source: Source, probed: Probed
 ) -> Tested | None:
     if settings.public is None:
         return None
+    device = next(model.parameters()).device
     try:
         inputs, targets = _public(settings.public, source)
+        _check_targets(targets, source, probed)
         found = Tested(
             tree_map(methodcaller("to", device), inputs),
             targets.to(device),
@@ -60,6 +62,22 @@ def tested_on(
             f"{schema.words} and {schema.target}, or a frame of the same columns",
         ) from None
     return found
+
+
+def _check_targets(targets: Tensor, source: Source, probed: Probed) -> None:
+    """Public labels may be looked at: one that is no class has neither loss nor score.
+    Reals of another shape would be spread over the outputs.
+    """
+    if probed.classes is None:
+        if targets.shape[1:] != source.schema.target.shape:
+            raise ValueError(f"targets have rows of shape {tuple(targets.shape[1:])}")
+        return
+    if targets.is_floating_point():
+        raise ValueError("labels are reals, and must be whole numbers")
+    odd = (targets != IGNORED) & ((targets < 0) | (targets >= probed.classes))
+    if bool(odd.any()):
+        label = int(targets[odd][0])
+        raise ValueError(f"label {label} is none of {probed.classes:,} classes")
 
 
 def _public(data: Any, source: Source) -> tuple[Inputs, Tensor]:

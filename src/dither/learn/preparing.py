@@ -100,7 +100,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
     check_hooks(model)
     own, fresh = (_copy(model).to(device) for _ in range(2))
     with differentiating(own, settings.precision):
-        probed = probe(own, settings.loss, source.schema, device)
+        probed = probe(own, settings.loss, source.schema, device, source.classes)
         optimizer, scheduler = optimizers(own, settings)
     found = kept_at(source, settings)
     plan = planned(source, settings, found)
@@ -116,7 +116,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         radius.restore(found.saved.radius)
     radius.check(max(plan.noises))
     micro = micro_of(settings.micro, plan)
-    tested = tested_on(settings, own, source, device)
+    tested = tested_on(settings, own, source, probed)
     ready = Ready(
         own,
         fresh,
@@ -270,7 +270,7 @@ def _rehearsed(ready: Ready) -> Ready:
             held.restore()
             replayed.capture(batch, clipping, rows)
         decides = ready.plan.validation is not None and probe_final(
-            ready.model, ready.source.schema, batch.inputs
+            ready.model, ready.source.schema, batch.inputs, ready.source.classes
         )
     except ArgumentError:
         raise

@@ -4,7 +4,6 @@ keeps none, and how its gradients are found.
 
 from __future__ import annotations
 
-import math
 import random  # allowed: its generators are refused
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +26,6 @@ from dither.learn.gradients.oracle import (
     Loss,
     Oracle,
     called,
-    row_losses,
     size_of,
     trained,
 )
@@ -39,6 +37,7 @@ from dither.learn.rows import Batch
 from dither.learn.schema import Schema
 from dither.learn.separation import decides_nothing
 from dither.learn.state import Held, held_by
+from dither.learn.targets import IGNORED, check_loss, made_up_targets
 
 __all__ = ["Probed", "check_hooks", "check_unchanged", "probe", "probe_final"]
 
@@ -82,12 +81,16 @@ class Probed:
         return Batch(batch.inputs, targets, there)
 
 
-IGNORED = -100
-"""The label that PyTorch's losses leave out, of one token among others."""
-
-
-def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) -> Probed:
-    """Try a model; what it does that training cannot protect is refused by name."""
+def probe(
+    model: nn.Module,
+    loss: Loss,
+    schema: Schema,
+    device: torch.device,
+    declared: int | None = None,
+) -> Probed:
+    """Try a model; what it does that training cannot protect is refused by name.
+    `declared` is how many classes the target has, where somebody said so.
+    """
     _check_parts(model)
     inputs = tree_map(methodcaller("to", device), made_up(schema, TRIED, model))
     with _undone(model, device) as held:
@@ -95,12 +98,14 @@ def probe(model: nn.Module, loss: Loss, schema: Schema, device: torch.device) ->
         _check_nothing_kept(held, inputs)
         check_rows_apart(model, inputs)
         check_unchanged(held)
-        targets, classes = _targets(schema, outputs, device)
-        _check_loss(loss, outputs, targets)
+        targets, classes = made_up_targets(schema, outputs, device, declared)
+        check_loss(loss, outputs, targets)
         return Probed(route_of(model, loss, inputs, targets), classes)
 
 
-def probe_final(model: nn.Module, schema: Schema, inputs: Inputs) -> bool:
+def probe_final(
+    model: nn.Module, schema: Schema, inputs: Inputs, declared: int | None = None
+) -> bool:
     """The same for a model in its final form, on made-up rows of a full part. Whether it
     decides by what is in the rows, and must look at one row at a time.
     """
@@ -117,7 +122,7 @@ def probe_final(model: nn.Module, schema: Schema, inputs: Inputs) -> bool:
         if not alone:
             check_batch_apart(model, inputs)
         check_unchanged(held)
-        _targets(schema, outputs, device)
+        made_up_targets(schema, outputs, device, declared)
     return alone
 
 
@@ -244,56 +249,4 @@ def check_unchanged(held: Held) -> None:
             "model",
             f"keeps {name!r} of the rows it reads, in a buffer or an attribute, which "
             "gets no noise; call .eval() on that layer, or keep nothing",
-        )
-
-
-def _targets(
-    schema: Schema, outputs: Tensor, device: torch.device
-) -> tuple[Tensor, int | None]:
-    """Made-up targets, and the number of classes where targets are classes."""
-    shape = (TRIED, *schema.target.shape)
-    if not schema.target.type.is_floating_point:
-        classes = outputs.shape[1] if outputs.ndim == len(shape) + 1 else None
-        if classes is None:
-            raise ArgumentError(
-                "model",
-                f"gives rows of shape {tuple(outputs.shape[1:])}, which are no scores "
-                "of classes for whole-number targets; give one score for each class, "
-                "or make targets reals",
-            )
-        places = torch.arange(TRIED * math.prod(schema.target.shape), device=device)
-        return (places % classes).view(shape), classes
-    if outputs.shape != shape:
-        raise ArgumentError(
-            "model",
-            f"gives rows of shape {tuple(outputs.shape[1:])} and targets have "
-            f"{tuple(shape[1:])}; make them alike, or the loss would spread one over "
-            "the other (labels of a frame are declared by classes=)",
-        )
-    return torch.full(shape, 0.5, dtype=schema.target.type, device=device), None
-
-
-def _check_loss(loss: Loss, outputs: Tensor, targets: Tensor) -> None:
-    """The loss of a batch must be the mean or the sum of what it is for each row."""
-    scores = outputs.detach()
-    try:
-        each = row_losses(loss, scores, targets)
-        whole = loss(scores, targets)
-    except Exception as error:
-        words = str(error).strip().split("\n")[0][:200]
-        raise ArgumentError(
-            "loss",
-            f"cannot be computed for one row ({words}); pass a function of outputs and "
-            "targets, such as torch.nn.functional.cross_entropy",
-        ) from None
-    if each.shape != (TRIED,) or whole.ndim:
-        raise ArgumentError(
-            "loss", 'must be one number; pass one with reduction="mean" or "sum"'
-        )
-    near = [torch.allclose(whole, one, rtol=1e-3) for one in (each.mean(), each.sum())]
-    if not any(near) and bool(torch.isfinite(whole)):
-        raise ArgumentError(
-            "loss",
-            "mixes rows: for a batch it is neither the mean nor the sum of what it is "
-            'for each row; pass one of single rows (with class weights, reduction="sum")',
         )

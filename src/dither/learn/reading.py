@@ -85,6 +85,12 @@ class Reading:
         values: list[float] = (low + outputs[:, 0] * (high - low)).tolist()
         return values
 
+    @property
+    def classes(self) -> int | None:
+        """How many classes the target has; None where it is a number."""
+        target = self.columns.target
+        return target.width if isinstance(target, Keyed) else None
+
     def saved(self) -> dict[str, Any]:
         """As a file holds it: lists, texts and numbers alone."""
         ways = [*self.columns.inputs, self.columns.target]

@@ -43,6 +43,11 @@ class Source:
     """Which columns are read, and how, in full."""
 
     @property
+    def classes(self) -> int | None:
+        """How many classes the target was declared to have; None where it was not."""
+        return None if self.reading is None else self.reading.classes
+
+    @property
     def words(self) -> str:
         """What tells these records from others by what is declared of them."""
         about = self.dataset.catalogue if self.dataset is not None else None
