@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from dither import ArgumentError, Budget, audit
 from dither.learn import ExplainableBoostingClassifier
@@ -233,3 +234,9 @@ def test_bounds_read_off_the_data_are_refuted() -> None:
     more = (np.vstack([many[0], [[1.0]]]), np.append(many[1], 1))
     found = audit.mechanism(one, more, many, claimed=PureDP(1.0), draws=1200)
     assert found.refuted, found
+
+
+def test_almost_no_noise_and_no_fit() -> None:
+    assert boosting(epsilon=1e4).fit(X, Y).score(X, Y) > 0.7
+    with pytest.raises(NotFittedError):
+        boosting().predict(X)

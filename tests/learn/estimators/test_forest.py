@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from dither import ArgumentError, Budget, audit
 from dither.learn import RandomForestClassifier
@@ -173,3 +174,9 @@ def test_bounds_read_off_the_data_are_refuted() -> None:
 
     found = audit.mechanism(one, WITH, SMALL, claimed=PureDP(1.0), draws=1500)
     assert found.refuted, found
+
+
+def test_almost_no_noise_and_no_fit() -> None:
+    assert forest(epsilon=1e4).fit(X, Y).score(X, Y) > 0.7
+    with pytest.raises(NotFittedError):
+        forest().predict(X)

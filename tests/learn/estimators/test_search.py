@@ -402,3 +402,23 @@ def test_a_fixed_number_of_runs_is_refuted() -> None:
     assert not fine.refuted
     assert fixed.refuted
     assert isinstance(way, Way)
+
+
+def test_public_labels_are_read_as_private_ones_are() -> None:
+    text = LABELS.astype(str)
+    search = GridSearch(model(), GRID, epsilon=20, public=(INPUTS, text))
+    assert search.fit(INPUTS, LABELS).best_score_ > 0.5
+    budget = Budget(1.0)
+    with pytest.raises(ArgumentError, match="no row with a target"):
+        GridSearch(
+            model(), GRID, epsilon=1, public=(INPUTS, LABELS + 7), budget=budget
+        ).fit(INPUTS, LABELS)
+    assert budget.affords(PureDP(1.0))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.7, 2.3])
+def test_each_candidate_once_fits_an_account_of_just_that(epsilon: float) -> None:
+    budget = Budget(epsilon)
+    few = {"max_iter": [1, 2]}
+    GridSearch(model(), few, epsilon=epsilon, budget=budget).fit(INPUTS, LABELS)
+    assert not budget.affords(PureDP(1e-6))

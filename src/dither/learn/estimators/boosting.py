@@ -103,7 +103,8 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
 
     def decision_function(self, X: Any) -> Reals:
         """Scores: of the second class where there are two, else one for each."""
-        shares = self.declared_.shares(self._read(X))
+        inputs = self._read(X)
+        shares = self.declared_.shares(inputs)
         scores = np.tile(self.intercept_, (len(shares), 1))
         for column, curve in enumerate(self.term_scores_):
             scores += curve[places_of(shares[:, column], len(curve))]

@@ -91,7 +91,8 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
-        found: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        places = self._scores(X).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[places]
         return found
 
     def predict_proba(self, X: Any) -> Reals:
@@ -106,7 +107,8 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         return found
 
     def _scores(self, X: Any) -> Reals:
-        shares = self.declared_.shares(self._read(X))
+        inputs = self._read(X)
+        shares = self.declared_.shares(inputs)
         scores = np.tile(self.class_log_prior_, (len(shares), 1))
         pairs = zip(self.trees_.leaves(shares), self.leaf_log_prob_, strict=True)
         for leaf, table in pairs:
@@ -193,7 +195,7 @@ class Forest:
         depth = self.depth
         if depth is None:
             blur = math.sqrt(noise_variance(self.noise(trees))) / self.declared.whole
-            room = units / (8 * self.classes * blur)
+            room = units / (8 * self.classes * max(blur, 1e-9))
             least = min(max(round(math.log2(max(worth / 2, 1.0)) / 2), 3), 5)
             depth = min(max(least, round(math.log2(max(room, 1.0)))), 10)
             while depth > 5 and trees * self.classes << depth > MANY_NUMBERS:

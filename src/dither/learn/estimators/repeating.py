@@ -18,7 +18,7 @@ from dither.learn.units import terms_of
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Accounting, Terms
 from dither.privacy import GaussianDP, Guarantee, PureDP
-from dither.privacy.numbers import at_most, float_down, float_up
+from dither.privacy.numbers import at_most, float_down, float_up, written, written_up
 from dither.privacy.repetition import Repetitions, largest, repeated, repeated_approx
 from dither.question import Question
 
@@ -97,8 +97,7 @@ class Way:
 
 def _together(run: Run, count: int) -> Guarantee:
     if isinstance(run, PureDP):
-        exact = count * max(Fraction(run.epsilon), Fraction(repr(run.epsilon)))
-        return PureDP(float_up(exact), unit=run.unit)
+        return PureDP(written_up(count * written(run.epsilon)), unit=run.unit)
     return GaussianDP(
         float_up(Fraction(run.mu) / root_down(Fraction(1, count))), unit=run.unit
     )

@@ -224,7 +224,7 @@ class Boosting:
         """How far curves move for a difference of 1. Noise moves the score of a row by
         about rate · √(rounds · columns) · σ in all, which is allowed a public amount.
         """
-        allowed = REACH / (blur * math.sqrt(self.rounds * columns))
+        allowed = REACH / (max(blur, 1e-12) * math.sqrt(self.rounds * columns))
         return math.sqrt(self.bins) * min(allowed, FASTEST / (columns * units))
 
     def fitted(self, used: NDArray[np.intp], curves: Reals) -> Fitted:

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.data import Declared, Integers, Reals, Rows, source_of
+from dither.learn.estimators.data import (
+    Declared,
+    Integers,
+    Reals,
+    Rows,
+    Target,
+    source_of,
+)
 from dither.learn.estimators.spending import Spending
 from dither.mechanisms import Additive
 from dither.noise import bernoulli, uniform_integers
@@ -44,8 +51,12 @@ class Public:
     guarantee: Guarantee | None = None
 
     @classmethod
-    def of(cls, public: Any, width: int, target: bool, scoring: Any) -> Public:
-        """Rows are checked before the charge."""
+    def of(cls, public: Any, declared: Declared, scoring: Any) -> Public:
+        """Rows are checked before the charge. Targets are read as private ones are, and
+        rows without one do not count.
+        """
+        width = declared.width
+        target = declared.classes is not None or declared.target is not None
         way_out = "pass public rows as (X, y)" if target else "pass public rows X"
         if scoring is not None and not callable(scoring):
             raise ArgumentError(
@@ -63,6 +74,13 @@ class Public:
             raise ArgumentError(
                 "public", f"must have rows of {width} columns; {way_out}"
             )
+        if target:
+            there, targets = _read(targets, declared)
+            inputs, targets = inputs[there], targets[there]
+            if not len(inputs):
+                raise ArgumentError(
+                    "public", "has no row with a target as declared; check its labels"
+                )
         return cls(inputs, targets, scoring)
 
     def split(self, rows: Rows) -> tuple[Rows, Rows | None]:
@@ -146,6 +164,16 @@ class Aside:
             error = np.clip((predicted - low) / (high - low), 0.0, 1.0) - targets
         error = np.where(np.isnan(error), 1.0, error)
         return np.asarray(np.rint(STEPS * (1 - error * error)), np.int64)
+
+
+def _read(column: Any, declared: Declared) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Which public targets count, and targets as a fitted estimator gives them."""
+    found = Target(declared.classes, declared.target).read(column)
+    if declared.classes is not None:
+        return found >= 0, np.asarray(declared.classes)[found]
+    assert declared.target is not None
+    low, high = declared.target
+    return found >= 0, low + found * (high - low)
 
 
 def _part(rows: Rows, keep: NDArray[np.bool_]) -> Rows:

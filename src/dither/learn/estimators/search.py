@@ -60,7 +60,8 @@ class GridSearch(PrivateEstimator):
     2022; docs/proofs/search.md); runs are given what that leaves for each. A public
     score is computed from a model, so it costs nothing; a private one is part of a run,
     and its units are not those of the fit.
-    Assumes: `grid` and `public` are public; the number of runs stays hidden. Whoever can
+    Assumes: `grid` and `public` are public; the number of runs stays hidden, so a function
+    passed as `scoring`, which sees every run, keeps and prints nothing. Whoever can
     measure how long the search takes learns about it, and this is not protected.
     """
 
@@ -178,8 +179,7 @@ class GridSearch(PrivateEstimator):
                 raise ArgumentError(
                     "validation", "is not needed beside public rows; leave it out"
                 )
-            target = self._target is not None
-            return Public.of(self.public, declared.width, target, self.scoring)
+            return Public.of(self.public, declared, self.scoring)
         if self.scoring is not None or self._target is None:
             raise ArgumentError(
                 "public", "rows are needed to score by; pass public=(X, y)"
