@@ -118,8 +118,8 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
     found = preview_of(ready.plan, ready.radius, ready.model, *how)
     if ready.resumed is None:
         return found
-    rest = {"left": ready.resumed.left, "lost": ready.resumed.lost}
-    return replace(found, affordable=True, **rest)
+    left, lost = ready.resumed.left, ready.resumed.lost
+    return replace(found, affordable=True, left=left, lost=lost)
 
 
 def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
