@@ -19,7 +19,13 @@ from dither.learn.gradients.oracle import trained
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
 
-__all__ = ["go_on", "optimizers"]
+__all__ = ["go_on", "optimizers", "worded"]
+
+
+def worded(optimizer: Optimizer) -> str:
+    """The optimizer in words, with the rate that it begins with."""
+    rates = dict.fromkeys(f"{one['lr']:.4g}" for one in optimizer.param_groups)
+    return f"optimizer: {type(optimizer).__name__}, lr {', '.join(rates)}"
 
 
 def optimizers(

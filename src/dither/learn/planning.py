@@ -70,6 +70,14 @@ class Plan:
     def terms(self) -> Terms | None:
         return _terms(self.question.account)
 
+    @property
+    def affordable(self) -> bool:
+        """Whether the account would grant the charge now."""
+        account = self.question.account
+        if not isinstance(account, LedgerAccount):
+            return True
+        return account.affords(self.charged, by=self.question.by)
+
     def after(self, steps: int) -> Guarantee:
         """What the first steps promise by themselves."""
         epoch = math.ceil(steps / self.steps_per_epoch)
@@ -160,11 +168,34 @@ def _with_noise(
 ) -> Run:
     if way == "noise":
         return run.times(positive("noise", amount, "pass a multiplier such as 1.0"))
-    if way == "epsilon":
-        return noise_for(run, amount, delta)
-    if terms is None:
+    if way == "share" and terms is None:
         raise ArgumentError("share", "is of a budget; pass budget=, or state epsilon")
-    return noise_for_share(run, terms, part_of(amount))
+    try:
+        if terms is None or way == "epsilon":
+            return noise_for(run, amount, delta)
+        return noise_for_share(run, terms, part_of(amount))
+    except ArgumentError:
+        if run.beside is not None:
+            _check_validation(run.beside, way, amount, terms, delta)
+        raise
+
+
+def _check_validation(
+    beside: Guarantee, way: str, amount: Any, terms: Terms | None, delta: float
+) -> None:
+    """Where no noise of the steps is enough: whether the measurements alone cost more
+    than the run may.
+    """
+    alone, what = beside.epsilon_at(delta), "an ε"
+    if terms is not None and way == "share":
+        price = terms.cost(cheapest(beside, terms))
+        alone, what = float(share_taken(price, terms)), "a share"
+    if 0 < amount < alone:
+        raise ArgumentError(
+            "validation",
+            f"alone takes {what} of {alone:.3g}, and the whole run may take "
+            f"{float(amount):.3g}; raise its noise= or every=, or ask for more",
+        )
 
 
 def way_of(cost: Mapping[str, Any]) -> tuple[str, Any]:

@@ -26,7 +26,7 @@ from dither.learn.history import Tested
 from dither.learn.made_up import guarded, made_up
 from dither.learn.measuring import held_source, run_source, tested_on
 from dither.learn.mixing import check_odd_batches, refuse_mixing
-from dither.learn.optimizers import go_on, optimizers
+from dither.learn.optimizers import go_on, optimizers, worded
 from dither.learn.pinning import Texts, check_same, texts_of
 from dither.learn.planning import Plan, check_paid, plan_of
 from dither.learn.precision import full_precision
@@ -85,6 +85,8 @@ class Ready:
     texts: Texts | None = None
     """What is pinned down where checkpoints are written, and how often they are."""
     resumed: Resumed | None = None
+    optimizer_words: str = ""
+    """The optimizer and the rate that it began with."""
     process: int = field(default_factory=os.getpid)
     """A copy of this process, forked off by a callback or a dataset, runs nothing."""
 
@@ -136,6 +138,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         every_of(settings, plan),
         texts,
         found,
+        worded(optimizer),
     )
     with differentiating(own, settings.precision):
         return _rehearsed(ready)

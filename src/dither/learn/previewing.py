@@ -16,6 +16,11 @@ from dither.privacy import Guarantee
 
 __all__ = ["Preview", "preview_of"]
 
+REFUSED = (
+    "this does not fit into what is left of the account, or it is frozen: it would be "
+    "refused and nothing charged"
+)
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -24,7 +29,8 @@ class Preview:
     likely a unit enters a batch. `mean_noise` is the deviation of the noise in each of
     the `numbers` of a step's mean gradient: that is what an optimizer sees (of an
     adaptive radius, at first). Of a run that goes on from a checkpoint, `left` steps will
-    run, `lost` ones never do, and nothing more is charged.
+    run, `lost` ones never do, and nothing more is charged. A run that is not `affordable`
+    would be refused now: too little is left of the account, or it is frozen.
     """
 
     noise: tuple[float, float]
@@ -45,6 +51,8 @@ class Preview:
     lost: int = 0
     mean_noise: tuple[float, float] | None = None
     numbers: int = 0
+    optimizer: str = ""
+    affordable: bool = True
 
     def __str__(self) -> str:
         t = self.probability * (1 << 32)
@@ -61,7 +69,9 @@ class Preview:
                 f"≈ {float(self.probability):.4g}",
                 f"noise: {_range(self.noise)} times the clipping radius",
                 *self._seen(),
+                *([self.optimizer] if self.optimizer else []),
                 cost,
+                *([] if self.affordable else [REFUSED]),
                 f"gradients: {self.route}{', ' if self.route else ''}{self.micro:,} "
                 "units at a time",
                 *([f"{self.validation}: part of the cost"] if self.validation else []),
@@ -100,6 +110,7 @@ def preview_of(
     micro: int,
     route: str = "",
     reading: tuple[str, ...] = (),
+    optimizer: str = "",
 ) -> Preview:
     least, most = min(plan.noises), max(plan.noises)
     seen = radius.deviation(least) / plan.batch, radius.deviation(most) / plan.batch
@@ -119,5 +130,7 @@ def preview_of(
         micro=micro,
         route=route,
         reading=reading,
+        optimizer=optimizer,
+        affordable=plan.affordable,
         validation="" if plan.validation is None else str(plan.validation),
     )

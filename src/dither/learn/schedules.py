@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from torch.optim import LBFGS, Optimizer, SparseAdam
+from torch.optim import LBFGS, SGD, Optimizer, SparseAdam
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from dither.errors import ArgumentError
@@ -90,6 +90,13 @@ def optimizer_of(optimizer: Any, lr: float | None) -> Callable[..., Optimizer]:
                 f"{odd.__name__} needs more than one noisy gradient a step, or a sparse "
                 "one; use torch.optim.SGD or Adam",
             )
+    rated = isinstance(optimizer, partial) and "lr" in optimizer.keywords
+    if lr is None and kind is SGD and not rated:
+        raise ArgumentError(
+            "lr",
+            "is missing: SGD's own rate of 0.001 learns next to nothing from clipped "
+            "gradients; pass lr=1.0, or optimizer=torch.optim.Adam with lr=0.02",
+        )
     if lr is None:
         return optimizer  # type: ignore[no-any-return]
     return partial(optimizer, lr=positive("lr", lr, "pass a rate such as 0.1"))

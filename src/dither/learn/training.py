@@ -40,7 +40,7 @@ from dither.release import Source
 
 __all__ = ["preview", "train"]
 
-EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, epsilon=3)"
+EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, lr=1.0, epsilon=3)"
 
 
 @by_name(EXAMPLE, Training)
@@ -60,7 +60,7 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     `loss` is that of a batch of one row. Each unit enters a batch with probability
     `batch` / `units`; `epochs` is how often it does on average. The gradient of a unit is
     clipped to `clip`: a radius, or Flat, PerLayer, Automatic, Adaptive. `optimizer` is a
-    class or a partial (with `lr`), `scheduler` makes one of PyTorch's, which goes by
+    class or a partial (with `lr`; SGD is usual, and needs one), `scheduler` makes one of PyTorch's, which goes by
     steps; `noise_schedule` has a factor for each step. `micro` units are differentiated
     at a time. State the cost as `epsilon` (at the account's δ, or `delta`), as a `share`
     of the account, or as the `noise` multiplier.
@@ -99,7 +99,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
 @by_name(EXAMPLE.replace("train", "preview"), Training)
 def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview:
     """What `train` would do and cost with the same arguments. No record is read, and
-    nothing is spent; what `train` would refuse, this refuses. The columns of an opened
+    nothing is spent; a question that `train` would refuse, this refuses, and it says
+    where too little is left of the account. The columns of an opened
     dataset may be left out: the cost does not depend on them.
     """
     settings = Settings(**options)
@@ -113,11 +114,12 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
         return preview_of(plan, radius, model, micro_of(settings.micro, plan))
     ready = prepared(model, data, settings)
     notes = ready.source.notes
-    how = (ready.micro, ready.probed.route, notes)
+    how = (ready.micro, ready.probed.route, notes, ready.optimizer_words)
     found = preview_of(ready.plan, ready.radius, ready.model, *how)
     if ready.resumed is None:
         return found
-    return replace(found, left=ready.resumed.left, lost=ready.resumed.lost)
+    left, lost = ready.resumed.left, ready.resumed.lost
+    return replace(found, affordable=True, left=left, lost=lost)
 
 
 def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
@@ -199,6 +201,7 @@ def _notes(ready: Ready) -> tuple[str, ...]:
         else f"{plan.units:,} units: the declared population",
         "starting weights: assumed public",
         "noise in float arithmetic",
+        ready.optimizer_words,
     ]
     if ready.settings.precision == "bf16":
         said.append("layers computed in bfloat16, clipping and noise in float32")

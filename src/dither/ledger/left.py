@@ -18,8 +18,11 @@ from dither.ledger.state import State
 from dither.ledger.terms import ATTO, NANO, Accounting, Price, Terms
 from dither.privacy import (
     ApproxDP,
+    Composed,
+    Declared,
     GaussianDP,
     Guarantee,
+    PoissonSampled,
     PureDP,
     epsilon_for_error,
     gaussian_mu,
@@ -255,6 +258,12 @@ class Remaining:
         )
         if not self._kinds:
             return f"{words}, and nothing fits. Nothing was spent."
+        if _sampled(guarantee):
+            most = f"share={math.floor(1000 * self._share) / 1000:g}"
+            return (
+                f"{words}; ask for at most {most}, or for a smaller epsilon= or more "
+                "noise=. Nothing was spent."
+            )
         most = ", or ".join(self._offers)
         return (
             f"{words}; ask for at most {most}{self._cheaper}{self._carried}. "
@@ -318,6 +327,15 @@ class Remaining:
 
     def __str__(self) -> str:
         return f"{self.in_words()} Or {self.counts():,} counts within ±10."
+
+
+def _sampled(guarantee: Guarantee) -> bool:
+    """Whether this is a run of steps on samples, which nobody states by a ρ."""
+    if isinstance(guarantee, Declared):
+        return _sampled(guarantee.of)
+    if isinstance(guarantee, Composed):
+        return any(map(_sampled, guarantee.parts))
+    return isinstance(guarantee, PoissonSampled)
 
 
 def _part(left: int, cap: int, closed: bool) -> Fraction:

@@ -173,7 +173,8 @@ def _noise(run: Run, wanted: ApproxDP) -> float:
             raise ArgumentError(
                 "epsilon",
                 f"{wanted.epsilon:g} cannot be reached by {run.steps:,} such steps; the "
-                f"smallest is {least:.3g}: ask for that or more, or for fewer steps",
+                f"smallest is {least:.3g}: ask for that or more, or for fewer steps"
+                f"{'' if run.beside is None else ', or a validation with more noise'}",
             )
     return calibrate(
         lambda noise: run.times(noise).guarantee,
