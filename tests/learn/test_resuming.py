@@ -550,6 +550,7 @@ def test_runs_of_an_opened_dataset(
         "inputs": ["a", "b"],
         "target": "class",
         "share": 0.5,
+        "lr": 0.5,
     }
     small = nn.Linear(2, 3)
     with opened() as people:

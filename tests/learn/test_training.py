@@ -261,6 +261,7 @@ def test_one_account_for_sql_and_training(tmp_path: Path) -> None:
         "inputs": ["age", "days"],
         "target": "ward",
         "noise": 1.0,
+        "lr": 0.5,
     }
     small = nn.Linear(2, 3)
     assert preview(small, visits, **asked).units == 300

@@ -423,7 +423,12 @@ REFUSED: list[tuple[str, Any, Any, dict[str, Any]]] = [
     ("data", model(), lambda: Validation("file", noise=1.0), {}),
     ("mixes", Final(), lambda: Validation(HELD, noise=1.0), {}),
     ("keeps", Noted(), lambda: Validation(HELD, noise=1.0), {}),
-    ("smallest", model(), lambda: Validation(HELD, 0.1), {"noise": None, "epsilon": 2}),
+    (
+        "alone takes",
+        model(),
+        lambda: Validation(HELD, 0.1),
+        {"noise": None, "epsilon": 2},
+    ),
 ]
 
 
