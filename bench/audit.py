@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
 from typing import Any
 
@@ -13,12 +14,17 @@ import numpy as np
 
 from bench.harness import Goal, Report, Row, at_least, at_most, cpu_seconds, versions
 from dither import audit
-from dither.noise import discrete_laplace
-from dither.privacy import ApproxDP, Guarantee, PureDP
+from dither.mechanisms import Gaussian, RandomizedResponse
+from dither.noise import discrete_laplace, rounded_gaussian
+from dither.privacy import ApproxDP, GaussianDP, Guarantee, PoissonSampled, PureDP
 
-__all__ = ["BUGS", "OFTEN", "Bug", "prints", "run", "whole_scale"]
+__all__ = ["BUGS", "OFTEN", "SOUND", "Bug", "prints", "run", "whole_scale"]
 
 CLAIM = PureDP(1.0)
+ANSWER = RandomizedResponse(epsilon=1).guarantee.unit
+STEPS, CLIP = 10, 1000
+POISSON = PoissonSampled(Fraction(1, STEPS), GaussianDP(1.0), STEPS).approx(1e-3)
+"""What ten steps of training would promise, if batches were Poisson samples."""
 OFTEN = 0.01
 TRUTH = 0.8
 ENOUGH = 100_000
@@ -33,8 +39,9 @@ NOTES = (
     f"of each input that find it in {REPEATS} of "
     f"{REPEATS} audits at 99.9 % confidence.",
     f"Found at {ENOUGH:,}: the share of {10 * REPEATS} audits that refute the claim.",
-    "False alarms: of audits of discrete Laplace noise that keeps "
-    "its promise exactly, 10,000 draws of each input.",
+    "False alarms: of audits of mechanisms that keep their promise exactly (Laplace "
+    "noise on one and on two numbers, randomized response, Gaussian noise, Poisson "
+    "samples), in turn, 10,000 draws of each input.",
 )
 
 FRESH = (
@@ -89,6 +96,31 @@ def shared_noise(x: tuple[int, int], size: int) -> Any:
     return np.array(x) + discrete_laplace(2.0, size)[:, None]
 
 
+def joined(rows: int, size: int) -> Any:
+    """A count after a join: a person's rows in both tables make rows · rows lines, but
+    the noise is made for the rows of one table, 2.
+    """
+    return rows * rows + discrete_laplace(2.0, size)
+
+
+def never_clears(item: int, size: int) -> Any:
+    """A device's message: one bit for each of four items, of which those that are 0 are
+    flipped as they should be, and the one that is 1 never.
+    """
+    flipped = FRESH.random((size, 4)) < 1 / (1 + np.exp(0.5))
+    flipped[:, item] = True
+    return flipped
+
+
+def in_order(person: int, size: int) -> Any:
+    """Noisy sums of ten batches by a loader that goes through the rows in their order:
+    everybody is in one batch that is known.
+    """
+    sums = rounded_gaussian(float(CLIP), (size, STEPS))
+    sums[:, 0] += CLIP * person
+    return sums
+
+
 @dataclass(frozen=True)
 class Bug:
     """A mechanism with one mistake, neighbours that show it, and the claim it breaks."""
@@ -127,7 +159,38 @@ BUGS = (
         1,
     ),
     Bug("one noise for two numbers", shared_noise, (0, 0), (1, 0)),
+    Bug("the sensitivity of one table, after a join", joined, 0, 2),
+    Bug("a device that never flips 1 to 0", never_clears, 0, 1),
+    Bug("batches in order, accounted as Poisson samples", in_order, 0, 1, POISSON),
 )
+
+
+def two_numbers(x: tuple[int, int], size: int) -> Any:
+    return np.array(x) + discrete_laplace(2.0, (size, 2))
+
+
+def honest_answer(x: int, size: int) -> Any:
+    return RandomizedResponse(epsilon=1).release(np.full(size, x))
+
+
+def gaussian(x: int, size: int) -> Any:
+    return Gaussian(sensitivity=1, mu=1).release(np.full(size, x))
+
+
+def poisson(person: int, size: int) -> Any:
+    """Noisy sums of ten Poisson samples."""
+    sums = rounded_gaussian(float(CLIP), (size, STEPS))
+    return sums + CLIP * person * (FRESH.random((size, STEPS)) < 1 / STEPS)
+
+
+SOUND = (
+    Bug("Laplace noise", whole_scale, 0, 1),
+    Bug("Laplace noise on two numbers", two_numbers, (0, 0), (1, 1)),
+    Bug("randomized response", honest_answer, 0, 1, PureDP(1.0, unit=ANSWER)),
+    Bug("Gaussian noise", gaussian, 0, 1, GaussianDP(1.0)),
+    Bug("Poisson samples", poisson, 0, 1, POISSON),
+)
+"""The same kind of thing without a mistake, each as close to its claim as can be."""
 
 
 def needed(bug: Bug) -> float | None:
@@ -200,7 +263,7 @@ def goals(
 def run() -> Report:
     rows, share = measure_bugs()
     more, bounds = measure_bounds()
-    alarms = sum(laplace(10_000).refuted for _ in range(ALARMS))
+    alarms = sum(one.found(10_000).refuted for one in SOUND * (ALARMS // len(SOUND)))
     seconds = cpu_seconds(lambda: laplace(10_000_000))
     rows += [
         *more,

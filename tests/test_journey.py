@@ -143,6 +143,8 @@ def test_the_first_hour(newcomer: Installed) -> None:
     audit = [
         "audit",
         "--self",
+        "--only",
+        "dither.",
         "--draws",
         "2000",
         "--confidence",

@@ -15,16 +15,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # as a script this file knows only its own folder
 
+from bench.attacks import table as attacked  # noqa: E402
 from bench.examples import page as examples  # noqa: E402
+from bench.federated import page as federated  # noqa: E402
 from bench.fitting import page as fitting  # noqa: E402
 from bench.race import page as race  # noqa: E402
 from bench.synth import page as synth  # noqa: E402
+from bench.voting import page as voting  # noqa: E402
 
 SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = (
     "README.md",
+    "docs/attacks.md",
     "docs/benchmarks.md",
     "docs/estimators.md",
+    "docs/pate.md",
+    "docs/hospitals.md",
+    "docs/federated.md",
     "docs/race.md",
     "docs/synth.md",
     *(f"docs/training-{name}.md" for name in examples.NAMES),
@@ -35,7 +42,10 @@ COVERED = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 GROWN = re.compile(r"(<!-- growth -->\n).*?(<!-- end -->)", re.DOTALL)
 MADE = re.compile(r"(<!-- synth: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 TRAINED = re.compile(r"(<!-- examples: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+AVERAGED = re.compile(r"(<!-- federated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FITTED = re.compile(r"(<!-- fitted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+VOTED = re.compile(r"(<!-- voted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+ATTACKED = re.compile(r"(<!-- attacks -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(
     r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL
 )
@@ -53,6 +63,12 @@ def table(names: list[str]) -> str:
             for goal in results["goals"]
         ]
     return "\n".join(lines) + "\n"
+
+
+def attacks() -> str:
+    """How often each attack is right, without protection and about a release."""
+    path = ROOT / "bench" / "results" / "attacks.json"
+    return attacked(json.loads(path.read_text(encoding="utf-8"))["rows"])
 
 
 def growth() -> str:
@@ -141,6 +157,11 @@ def filled(text: str) -> str:
     grown = FITTED.sub(
         lambda found: found[1] + fitting.table(found[2]) + found[3], grown
     )
+    grown = VOTED.sub(lambda found: found[1] + voting.table(found[2]) + found[3], grown)
+    grown = AVERAGED.sub(
+        lambda found: found[1] + federated.table(found[2]) + found[3], grown
+    )
+    grown = ATTACKED.sub(lambda found: found[1] + attacks() + found[2], grown)
     return RACED.sub(
         lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown
     )

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "docs" / "trial.md", ROOT / "docs" / "training-digits.md")
+NAMES = ("trial", "training-digits", "hospitals")
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in NAMES)
 BLOCK = re.compile(
     r"^```(?P<language>\w+)(?P<info>[^\n]*)\n(?P<code>.*?)^```[ ]*$"
     r"|^<!-- test\n.*?^-->$",

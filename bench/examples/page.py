@@ -17,6 +17,8 @@ __all__ = [
 
 NAMES = ("digits", "income", "text")
 MEAN, ERROR = "accuracy, mean of runs", "accuracy, standard error"
+FILES = {"hospitals": "learn_hospitals"}
+"""Pages with results of their own."""
 COMMONEST, ORDINARY = "the commonest class", "the same model without privacy"
 
 
@@ -30,7 +32,7 @@ def private_of(epsilon: float) -> str:
 
 def table(name: str) -> str:
     """Accuracy of one example, in the order in which it was measured."""
-    rows = load(RESULTS / "learn_examples.json").rows
+    rows = load(RESULTS / f"{FILES.get(name, 'learn_examples')}.json").rows
     mine = [row for row in rows if row.case == case_of(name)]
     held = {(row.system, row.metric): row.value or 0.0 for row in mine}
     lines = ["| measured | accuracy |", "|---|---|"]

@@ -46,8 +46,8 @@ SCORES = {
 SMALL = ("iris", "wine", "breast cancer")
 PENALTIES = (0.01, 0.1, 10.0, 100.0)
 """Tried for diffprivlib's logistic regression on small sets, besides its usual 1."""
-MANY_SPLITS, FEW = 5, 2
-"""So many splits where rows are many, and so many of them without privacy."""
+FEW = 2
+"""So many splits without privacy where rows are many."""
 FIT_SECONDS, CELL_SECONDS = 3.0, 6.0
 """The most CPU time of a fit of the peer, and of all its fits in one cell."""
 Timed = tuple[float, float]
@@ -92,7 +92,7 @@ def cells(
 ) -> list[Cell]:
     """Each split in turn, and for each all systems at every ε."""
     found = [Cell(model, data.name, epsilon) for epsilon in tried]
-    for number in range(splits(data)):
+    for number in range(SPLITS):
         parts = split(path, number)
         if number < FEW or data.name not in MANY:
             without = _fitted(model, parts, lambda: plain(model, data))
@@ -103,10 +103,6 @@ def cells(
             if peer is not None and model not in ALONE:
                 _other(cell, data, path, peer, number)
     return found
-
-
-def splits(data: Data) -> int:
-    return MANY_SPLITS if data.name in MANY else SPLITS
 
 
 def _fitted(model: str, parts: Any, make: Callable[[], Any]) -> Timed:
@@ -145,7 +141,7 @@ def _other(cell: Cell, data: Data, path: str, peer: Worker, number: int) -> None
             cell.why[system] = found
             continue
         held.append((found[0], found[1]))
-        if sum(one[1] for one in held) > CELL_SECONDS and number + 1 < splits(data):
+        if sum(one[1] for one in held) > CELL_SECONDS and number + 1 < SPLITS:
             cell.why[system] = f"its fits took {CELL_SECONDS:g} CPU-seconds"
 
 

@@ -53,6 +53,8 @@ def table(model: str) -> str:
     """Scores of a model on each set: pure ε, with δ, and diffprivlib's."""
     if model == "search":
         return _search()
+    if model == "objective":
+        return _objective()
     held = values()
     heads = [SCORES.get(model, "accuracy"), "no privacy"]
     heads += [f"ε = {epsilon:g}" for epsilon in EPSILONS] + ["constant, ε = 1"]
@@ -81,6 +83,18 @@ def _search() -> str:
             both = held[case, "defaults", "score"], held[case, "search", "score"]
             found = [_number(one) for one in (*both, gain, error)]
             lines.append([case.removeprefix("search, "), *found])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _objective() -> str:
+    """Pure logistic regression beside objective perturbation."""
+    rows = load(RESULTS / "estimators_objective.json").rows
+    lines = [["pure ε", "LogisticRegression", "objective perturbation", "gain"]]
+    lines[0].append("its standard error")
+    lines.append(["---"] * 5)
+    for case in dict.fromkeys(row.case for row in rows):
+        found = [_number(row.value) for row in rows if row.case == case]
+        lines.append([case, *found])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

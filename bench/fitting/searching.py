@@ -8,15 +8,17 @@ from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
+import torch
 
 from bench.fitting.data import SPLITS, Data
 from bench.fitting.systems import DELTA, ours
 from bench.harness import Goal, Row, at_least, at_most
 from bench.scripts.estimators_parts import score, split
 from dither.learn import GridSearch
+from dither.learn import search as search_runs
 from dither.learn.estimators.data import source_of
 
-__all__ = ["SEARCHED", "gains", "theorem"]
+__all__ = ["SEARCHED", "gains", "theorem", "training_gains"]
 
 SEARCHED: tuple[tuple[str, str, dict[str, list[Any]]], ...] = (
     ("LogisticRegression", "digits", {"max_iter": [5, 10, 20, 40, 80, 160]}),
@@ -24,23 +26,74 @@ SEARCHED: tuple[tuple[str, str, dict[str, list[Any]]], ...] = (
 )
 EPSILONS = (1.0, 3.0)
 ETA, CANDIDATES = 1.0, 6
+TENTH = 10
+RATES = (0.01, 0.1, 0.5, 2.0, 8.0, 32.0)
+"""Rates from far too small to far too large, as nobody knows the right one before."""
 
 
 def gains(model: str, grid: dict[str, list[Any]], data: Data, path: str) -> list[Row]:
-    """A search with private scores beside the defaults, at the same ε and δ in all."""
+    """A search with private and with public scores beside the defaults, at the same ε and
+    δ in all. Public rows are a tenth of the training rows, and the defaults see them too.
+    """
     found: list[Row] = []
     for epsilon in EPSILONS:
-        usual, searched = [], []
+        usual, private, public = [], [], []
         for number in range(SPLITS):
             parts = split(path, number)
-            units = len(parts[0])
-            default = ours(model, data, units, epsilon, delta=DELTA)
-            usual.append(score(model, default.fit(*parts[:2]), parts))
-            search = _search(model, data, units, grid, epsilon).fit(*parts[:2])
-            searched.append(score(model, search, parts))
+            rows, targets = parts[:2]
+            default = ours(model, data, len(rows), epsilon, delta=DELTA)
+            usual.append(score(model, default.fit(rows, targets), parts))
+            search = _search(model, data, len(rows), grid, epsilon)
+            private.append(score(model, search.fit(rows, targets), parts))
+            seen = len(rows) // TENTH
+            search = _search(model, data, len(rows) - seen, grid, epsilon)
+            search.set_params(public=(rows[:seen], targets[:seen]))
+            public.append(score(model, search.fit(rows[seen:], targets[seen:]), parts))
         case = f"search, {model}, {data.name}, ε = {epsilon:g}, δ = {DELTA:g}"
-        found += _rows(case, usual, searched)
+        found += _rows(case, usual, private)
+        found += _rows(f"{case}, public scores", usual, public)
     return found
+
+
+def training_gains(path: str, splits: int = SPLITS) -> list[Row]:
+    """A search over learning rates of `train` beside one rate taken blindly: training has
+    no default. Both cost the same; a tenth of the training rows is public.
+    """
+    found: list[Row] = []
+    for epsilon in EPSILONS:
+        blind, searched = [], []
+        for number in range(splits):
+            parts = split(path, number)
+            rate = RATES[number % len(RATES)]
+            blind.append(_trained(parts, {"lr": [rate]}, epsilon))
+            searched.append(_trained(parts, {"lr": list(RATES)}, epsilon))
+        case = f"search, train, digits, ε = {epsilon:g}, δ = {DELTA:g}, public scores"
+        found += _rows(f"{case}, beside a rate taken blindly", blind, searched)
+    return found
+
+
+def _trained(parts: Any, grid: dict[str, list[Any]], epsilon: float) -> float:
+    """The accuracy of a linear model on the rows for the test."""
+    rows = torch.from_numpy(np.asarray(parts[0], np.float32))
+    targets = torch.from_numpy(np.asarray(parts[1], np.int64))
+    seen = len(rows) // TENTH
+    best = search_runs(
+        torch.nn.Linear(rows.shape[1], 10),
+        (rows[seen:], targets[seen:]),
+        grid,
+        public=(rows[:seen], targets[:seen]),
+        loss=torch.nn.functional.cross_entropy,
+        owner="row",
+        units=len(rows) - seen,
+        epochs=20,
+        batch=256,
+        epsilon=epsilon,
+        delta=DELTA,
+    )
+    with torch.no_grad():
+        tested = torch.from_numpy(np.asarray(parts[2], np.float32))
+        predicted = best.value(tested).argmax(1).numpy()
+    return float(np.mean(predicted == parts[3]))
 
 
 def _search(

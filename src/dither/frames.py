@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
 
+from dither.details import Details
 from dither.errors import DitherError
 from dither.ledger import Receipt
 from dither.ledger.wire import to_json as guarantee_data
@@ -148,7 +149,19 @@ def to_json(release: Released, indent: int | None = None) -> str:
         "replayed": release.replayed,
         "confidence": release.confidence,
     }
+    known = _details(release)
+    if known is not None:
+        data["details"] = known
     return json.dumps(data, indent=indent, allow_nan=False)
+
+
+def _details(release: Released) -> dict[str, Any] | None:
+    """What a report says beside the numbers, with what was done to them since."""
+    making, after = getattr(release, "details", None), getattr(release, "after", ())
+    if making is None and not after:
+        return None
+    lines: dict[str, Any] = (Details() if making is None else making()).to_dict()
+    return lines | {"afterwards": [*lines["afterwards"], *after]}
 
 
 def rows(release: Released) -> list[dict[str, list[Any]]]:

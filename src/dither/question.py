@@ -110,6 +110,16 @@ class Question:
             return stated  # the account says why it does not take it
         return stated.for_facts(self.account.terms.unit.given)
 
+    def affordable(self, promised: Guarantee) -> bool:
+        """Whether the account would grant a promise now; nothing is spent. What costs
+        too little is refused.
+        """
+        owed = self.owed(promised)
+        self._check_minimum(owed)
+        if not isinstance(self.account, LedgerAccount):
+            return True
+        return self.account.affords(owed, by=self.by)
+
     @property
     def epsilon(self) -> float | None:
         """The ε to spend, where the cost is stated so; None where it is stated as rho."""
@@ -224,6 +234,22 @@ class Question:
         promised = self.owed(self.guarantee if guarantee is None else guarantee)
         with self._charged(promised) as source, working(self.what) as tell:
             yield Paid(source, tell=tell)
+
+    def charged_once(self, guarantee: Guarantee, name: str) -> Receipt:
+        """The receipt of the charge that has this name in the account's book: made now,
+        before anything is read, unless it was made before. Whoever answers in parts, on
+        many days, settles each part by itself.
+        """
+        account = self.account
+        assert isinstance(account, LedgerAccount)
+        found = account.charged(name)
+        if found is None:
+            self._check_minimum(guarantee)
+            found = account.charge(
+                guarantee, by=self.by, purpose=self.what, once=name, run=self.run
+            )
+        account.settle(found)
+        return found
 
     @contextmanager
     def _charged(self, guarantee: Guarantee) -> Iterator[Source]:

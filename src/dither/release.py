@@ -10,20 +10,27 @@ from __future__ import annotations
 import html
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dither import frames
 from dither.chart import Chart
+from dither.details import Details, together
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
 from dither.text import cell
+
+if TYPE_CHECKING:
+    from dither.explain.report import Report
+    from dither.ledger import Account, Ledger
 
 __all__ = ["NOISE", "TRUTH", "Around", "Release", "Source", "Spread", "check_of"]
 
@@ -181,6 +188,12 @@ class Release:
     keys: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
     noise: Spread | None = None
+    after: tuple[str, ...] = field(default=(), kw_only=True)
+    """What was done to the released value since."""
+    details: Callable[[], Details] | None = field(
+        default=None, kw_only=True, repr=False
+    )
+    """What was done to get it, for a report."""
 
     __array_ufunc__ = None  # so that an array times a release is a release
 
@@ -236,14 +249,22 @@ class Release:
         spread, noise = (
             None if one is None else Mapped(function, one) for one in spreads
         )
-        return self._derived(value=function(self.value), spread=spread, noise=noise)
+        return self._derived(
+            value=function(self.value),
+            spread=spread,
+            noise=noise,
+            after=(*self.after, "a function of the value was taken"),
+        )
 
     def round(self, digits: int = 0) -> Release:
         """The value rounded to that many digits; the interval stays as it is."""
+        after = (*self.after, f"rounded to {digits} digits")
         if isinstance(self.value, int):
-            return self._derived(value=round(self.value, min(digits, 0)))
+            value = round(self.value, min(digits, 0))
+            return self._derived(value=value, after=after)
         rounded = np.round(self.value, digits)
-        return self._derived(value=rounded if np.ndim(rounded) else float(rounded))
+        shown = rounded if np.ndim(rounded) else float(rounded)
+        return self._derived(value=shown, after=after)
 
     def _with(
         self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False
@@ -251,8 +272,10 @@ class Release:
         if isinstance(other, Release):
             sources = tuple(dict.fromkeys(self.sources + other.sources))
             value, right, noise = other.value, other.spread, other.noise
+            details: Any = partial(together, self.details, other.details)
         else:
             sources, value, right, noise = self.sources, other, Constant(other), None
+            details = self.details
         spread = _paired(operation, self.spread, right, swapped)
         alone = None
         if self.noise is not None or noise is not None:
@@ -268,6 +291,8 @@ class Release:
             sources=sources,
             spread=spread,
             noise=alone,
+            after=(*self.after, "computed from releases and public numbers"),
+            details=details,
         )
 
     def __add__(self, other: Any) -> Release:
@@ -366,6 +391,16 @@ class Release:
             self.what, [str(row[0]) for row in rows], [row[1] for row in rows], ends
         )
 
+    def report(self, book: str | Path | Ledger | Account | None = None) -> Report:
+        """The page that explains this release: what was asked, of whom, what is
+        promised, how far off it may be, what was spent, and how to verify it.
+
+        Its receipts are looked up in their own book, or in the `book` that is passed: a
+        place, an open Ledger, or an account of it. `save("report.html")` writes it.
+        """
+        made: Report = import_module("dither.explain.report").of_release(self, book)
+        return made
+
     def to_pandas(self) -> Any:
         """A pandas frame: keys, values, and the ends of their intervals."""
         return frames.to_pandas(_Table(self))
@@ -460,6 +495,14 @@ class _Table:
     @property
     def notes(self) -> tuple[str, ...]:
         return self.release.notes
+
+    @property
+    def details(self) -> Callable[[], Details] | None:
+        return self.release.details
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        return self.release.after
 
     def cells(self) -> list[list[Ends | None]]:
         return [

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
+from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dither.details import Details
 from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
@@ -26,6 +28,8 @@ from dither.text import aligned, cell, clean, missing
 
 if TYPE_CHECKING:
     from dither.chart import Chart
+    from dither.explain.report import Report
+    from dither.ledger import Account, Ledger
 
 __all__ = ["TableRelease", "check_confidence"]
 
@@ -82,7 +86,8 @@ class TableRelease:
     given, those are the columns without any interval. Intervals hold the true answer
     (over values within their declared bounds), one by one; `noise` are those of the
     noise alone. `first` is what must be read before the numbers. `clipped` says whether
-    values were held within declared bounds.
+    values were held within declared bounds. `details` says what was done, for a report,
+    and `after` what was done to the released numbers since.
     """
 
     columns: tuple[str, ...]
@@ -96,6 +101,8 @@ class TableRelease:
     noise: Callable[[float], Cells] | None = None
     first: str = ""
     clipped: bool = True
+    details: Callable[[], Details] | None = None
+    after: tuple[str, ...] = ()
 
     @property
     def guarantee(self) -> Guarantee:
@@ -224,7 +231,10 @@ class TableRelease:
             for row in self.rows
         )
         return replace(
-            self, rows=rows, keys=tuple(self.columns[place] for place in keys)
+            self,
+            rows=rows,
+            keys=tuple(self.columns[place] for place in keys),
+            after=(*self.after, f"rounded to {digits} digits"),
         )
 
     def at(self, confidence: float) -> TableRelease:
@@ -270,6 +280,11 @@ class TableRelease:
         from dither import frames
 
         return frames.to_json(self, indent)
+
+    def report(self, book: str | Path | Ledger | Account | None = None) -> Report:
+        """The page that explains this table: see `Release.report`."""
+        made: Report = import_module("dither.explain.report").of_release(self, book)
+        return made
 
     def plot(self, column: str | None = None) -> Chart:
         """Bars with their intervals for one value column, as a picture that notebooks

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import Any
 
 __all__ = [
+    "UNBOUNDED",
     "aligned",
     "cell",
     "clean",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 NULL = "NULL"
+UNBOUNDED = "no bound: declare rows"
 LARGEST = 1e15
 EVEN = 0.1
 """Ends whose distances differ by no more than this part are shown as one ±, the larger
@@ -145,7 +147,7 @@ def _open(low: Any, high: Any) -> str:
     return (
         f"at most {number(high)}"
         if isinstance(high, Real) and not math.isinf(high)
-        else "no bound: declare rows"
+        else UNBOUNDED
     )
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dither.audit.features import Bins, Odd, Table, log_ratio, tame
+from dither.audit.classifiers import tame
+from dither.audit.features import Bins, Odd, Table, log_ratio
 from dither.audit.outcomes import Encoder, Raised
 
 

@@ -163,3 +163,12 @@ def test_after_it_is_settled_nothing_new_is_decided():
     assert late.kinds[3] == first.kinds[1] // FAMILY * FAMILY
     assert late.kinds[5] == first.kinds[0]
     assert encoder.encode(np.ones((2, 3))).kinds.tolist() == [late.kinds[0]] * 2
+
+
+def test_a_list_that_holds_itself_is_an_outcome():
+    endless = []
+    endless.append(endless)
+    encoder = Encoder()
+    found = encoder.encode([endless, 1, endless])
+    assert found.numbers.tolist() == [False, True, False]
+    assert found.kinds[0] == found.kinds[2]

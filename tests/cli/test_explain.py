@@ -100,3 +100,48 @@ def test_a_refused_question_writes_no_picture(tmp_path: Path) -> None:
     done = run("1", "--svg", str(tmp_path / "nowhere" / "no.svg"))
     assert done.exit_code != 0
     assert "no.svg" in done.stderr
+
+
+def test_a_plan() -> None:
+    words = ["plan", "--error", "3%", "--n", "200", "--questions", "50"]
+    done = run(*words, "--delta", "1e-6")
+    found = explain.plan("count", error=0.03, n=200, questions=50, delta=1e-6)
+    assert (done.exit_code, done.stderr) == (0, "")
+    for sentence in (found.title, *found.sentences):
+        assert sentence in " ".join(done.stdout.split())
+    as_data = run(*words, "--json")
+    assert json.loads(as_data.stdout)["solved"] == "epsilon"
+
+
+def test_a_plan_on_devices() -> None:
+    done = run(
+        *("plan", "mean", "--local", "--error", "±5 %", "--epsilon", "2"),
+        *("--questions", "1", "--bounds", "0:110", "--json"),
+    )
+    found = explain.plan(
+        "mean", error=0.05, epsilon=2, questions=1, bounds=(0, 110), model="local"
+    )
+    assert json.loads(done.stdout)["n"] == found.n
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plan"], "exactly one"),
+        (["plan", "--error", "much"], "is no part"),
+        (["plan", "--error", "1e"], "is no part"),
+        (["plan", "mean", "--bounds", "0"], "is not LOW:HIGH"),
+        (["plan", "mode", "--error", "3%", "--n", "9", "--epsilon", "1"], "no plan"),
+    ],
+)
+def test_plans_that_are_none(words: list[str], said: str) -> None:
+    done = run(*words)
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
+
+
+def test_deployments(tmp_path: Path) -> None:
+    done = run("deployments", "0.5")
+    assert explain.deployments(0.5).sentences[0] in " ".join(done.stdout.split())
+    run("deployments", "--svg", str(tmp_path / "d.svg"))
+    assert Xml.parse(tmp_path / "d.svg").getroot().get("role") == "img"

@@ -26,11 +26,10 @@ from dither import ArgumentError, Budget
 from dither.errors import LedgerError
 from dither.learn import Adaptive, Linear, Validation, Words, preview, train
 from dither.learn.checkpoints import read, write
-from dither.learn.holding import held_out
+from dither.learn.holding import Records
 from dither.learn.loop import Loop
 from dither.learn.pinning import pinned
 from dither.learn.preparing import prepared
-from dither.learn.rows import units_of
 from dither.learn.settings import Settings
 from dither.learn.validation import HeldOut
 from dither.ledger import Account, Ledger, Policy, verify
@@ -272,7 +271,7 @@ def test_nothing_is_read_before_its_steps_are_claimed(
 
     data, run = Pairs(), asked(account, example=EXAMPLE)
     with monkeypatch.context() as now:
-        now.setattr("dither.learn.training.units_of", early)
+        now.setattr("dither.learn.holding.units_of", early)
         now.setattr("dither.ledger.Attempt.claim", refused)
         for place in ({"checkpoint": "run.pt"}, {"resume": "run.pt"}):
             with pytest.raises(LedgerError, match="refused"):
@@ -737,8 +736,7 @@ def test_a_forked_process_runs_nothing(
 def test_a_forked_process_measures_nothing() -> None:
     checked = owned(validation=held())
     made = prepared(model(), records(), Settings(**checked))
-    units = units_of(*made.source.read(None), 1)
-    one = held_out(replace(made, process=-1), units, None, None)[1]
+    one = Records.read(made, None).units(replace(made, process=-1))[1]
     assert one is not None
     with pytest.raises(LedgerError, match="forked off"):
         one.measure()

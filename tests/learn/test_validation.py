@@ -19,7 +19,7 @@ import dither
 from dither import ArgumentError, Budget, Unit
 from dither.learn import ModelRelease, Validation, preview, train
 from dither.learn.history import Epoch, History
-from dither.learn.holding import held_out, split
+from dither.learn.holding import Records, split
 from dither.learn.preparing import Ready, differentiating, prepared
 from dither.learn.rows import Batch, Units, units_of
 from dither.learn.settings import Settings
@@ -205,8 +205,7 @@ def measuring(bound: float | None, rows: int, without: Any = "none") -> HeldOut:
     torch.manual_seed(3)  # allowed: starting weights are public
     asked = run(owner=owners, units=8, batch=2, rows=rows, validation=checked, micro=3)
     made = prepared(Odd(), (inputs, targets), Settings(**asked))
-    rows_, ids = made.source.read(None)
-    held = held_out(made, units_of(rows_, ids, rows), ids, None)[1]
+    held = Records.read(made, None).units(made)[1]
     assert held is not None
     return held
 
@@ -375,8 +374,7 @@ def test_held_out_units_are_not_trained_on() -> None:
     asked = Settings(**owned(validation=Validation(0.5, noise=1.0), batch=20))
     made: Ready = prepared(model(), records(), asked)
     assert float(made.plan.run.probability) == pytest.approx(20 / (UNITS // 2))
-    rows, ids = made.source.read(None)
-    mine, held = held_out(made, units_of(rows, ids, 1), ids, None)
+    mine, held = Records.read(made, None).units(made)
     assert held is not None
     assert not set(mine.order.tolist()) & set(held.units.order.tolist())
 
@@ -468,7 +466,7 @@ def test_measuring_changes_nothing() -> None:
     before = {name: one.clone() for name, one in still.state_dict().items()}
     checked = Validation(records(seed=2), noise=1.0)
     made = prepared(still, records(), Settings(**owned(validation=checked)))
-    held = held_out(made, units_of(*made.source.read(None), 1), None, None)[1]
+    held = Records.read(made, None).units(made)[1]
     assert held is not None
     held.measure()
     assert made.model.training

@@ -70,6 +70,12 @@ def test_a_missing_column_is_named(frame: Any) -> None:
         ONE.places(frame({"age": [1], "sex": ["f"], "City": ["a"]}), FRESH)
 
 
+def test_a_column_may_be_called_like_the_names_of_an_arrow_table() -> None:
+    columns = {"age": [1], "sex": ["f"], "city": ["a"]}
+    frame = pd.DataFrame(columns | {"column_names": ["z"]})
+    assert ONE.places(frame, FRESH).shape == ONE.places(columns, FRESH).shape
+
+
 def test_columns_have_one_length() -> None:
     columns = {"age": [1, 2], "sex": ["f"], "city": ["a", "b"]}
     for domain in (ONE, TWO):

@@ -1,5 +1,5 @@
-"""Everything built so far, each with its claim and with neighbours that come as close
-to it as possible.
+"""Mechanisms, array functions and messages of devices, each with its claim and with
+neighbours that come as close to it as possible.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from dither.audit.case import Case
+from dither.audit.clients import clients
 from dither.audit.devices import oracles, sent
-from dither.audit.drawing import Progress
-from dither.audit.finding import Finding
-from dither.audit.sql_catalogue import QUESTIONS
-from dither.audit.trial import FEWEST, mechanism
 from dither.mechanisms import (
     AboveThreshold,
     ContinualCount,
@@ -37,39 +35,12 @@ from dither.mechanisms import (
     TreeMechanism,
 )
 from dither.privacy import Guarantee, PureDP
-from dither.privacy.numbers import confidence_level, whole
-from dither.progress import working
 from dither.query import count, histogram, mean, quantile, sum, variance
 
-__all__ = ["Case", "cases", "everything"]
+__all__ = ["cases"]
 
-
-@dataclass(frozen=True)
-class Case:
-    """A callable, two neighbouring inputs and a claim. `slow` ones are drawn from ten
-    times more seldom.
-    """
-
-    name: str
-    f: Callable[..., Any]
-    a: Any
-    b: Any
-    claimed: Guarantee
-    slow: bool = False
-
-    def audit(
-        self, draws: int, confidence: float, progress: Progress | None = None
-    ) -> Finding:
-        made = max(draws // 10, FEWEST) if self.slow else draws
-        return mechanism(
-            self.f,
-            self.a,
-            self.b,
-            claimed=self.claimed,
-            draws=made,
-            confidence=confidence,
-            progress=progress,
-        )
+SLOW = 10
+"""So many times fewer draws of what makes one at a time."""
 
 
 def _tiled(release: Callable[[Any], Any], value: Any, size: int) -> Any:
@@ -84,11 +55,26 @@ def _tiled(release: Callable[[Any], Any], value: Any, size: int) -> Any:
 def _many(
     name: str, made: Any, a: Any, b: Any, release: Callable[[Any], Any] | None = None
 ) -> Case:
-    return Case(name, partial(_tiled, release or made.release), a, b, made.guarantee)
+    return Case(
+        name,
+        partial(_tiled, release or made.release),
+        a,
+        b,
+        made.guarantee,
+        covers=(_of(made),),
+    )
 
 
 def _each(name: str, made: Any, a: Any, b: Any) -> Case:
-    return Case(name, made.release, a, b, made.guarantee, slow=True)
+    return Case(
+        name, made.release, a, b, made.guarantee, seldom=SLOW, covers=(_of(made),)
+    )
+
+
+def _of(made: Any) -> str:
+    """The full name of what a value was made by."""
+    kind = getattr(made, "kind", type(made))
+    return f"mechanisms.{kind.__name__}"
 
 
 def _additive() -> Iterator[Case]:
@@ -127,7 +113,8 @@ def _additive() -> Iterator[Case]:
         [0, 0, 0, 0],
         [1, 0, 0, 0],
         running.guarantee,
-        slow=True,
+        seldom=SLOW,
+        covers=(_of(running),),
     )
 
 
@@ -137,10 +124,11 @@ class _Stated:
 
     release: Callable[[Any], Any]
     guarantee: Guarantee
+    kind: type
 
 
 def _with_delta(made: Any, delta: float) -> _Stated:
-    return _Stated(made.release, made.guarantee.approx(delta))
+    return _Stated(made.release, made.guarantee.approx(delta), type(made))
 
 
 def _choices() -> Iterator[Case]:
@@ -153,7 +141,15 @@ def _choices() -> Iterator[Case]:
             [1, 0, 0],
         )
     top = TopK(k=2, sensitivity=1, epsilon=1)
-    yield Case("TopK", top.release, [1, 0, 0], [0, 1, 1], PureDP(1.0), slow=True)
+    yield Case(
+        "TopK",
+        top.release,
+        [1, 0, 0],
+        [0, 1, 1],
+        PureDP(1.0),
+        seldom=SLOW,
+        covers=(_of(top),),
+    )
     median = QuantileExponential(q=0.5, bounds=(0, 4), epsilon=1, points=5)
     yield _each("QuantileExponential", median, [0, 0], [0, 0, 4])
     yield _many("RandomizedResponse, 2 answers", RandomizedResponse(epsilon=1), 0, 1)
@@ -193,7 +189,8 @@ def _others() -> Iterator[Case]:
         [0, 0, 1],
         [1, 1, 0],
         above.guarantee,
-        slow=True,
+        seldom=SLOW,
+        covers=(_of(above),),
     )
     threshold = KeyThreshold(groups=2, mu=1.0, delta=0.01)
     yield Case(
@@ -202,6 +199,7 @@ def _others() -> Iterator[Case]:
         [5, 4, 1],
         [4, 4, 0],
         threshold.guarantee,
+        covers=(_of(threshold),),
     )
     selection = PartitionSelection(groups=1, epsilon=1, delta=0.01)
     yield Case(
@@ -210,6 +208,7 @@ def _others() -> Iterator[Case]:
         [1, 9],
         [0, 9],
         selection.guarantee,
+        covers=(_of(selection),),
     )
     yield Case(
         "PartitionSelection, a key of six",
@@ -217,6 +216,7 @@ def _others() -> Iterator[Case]:
         [6, 9],
         [5, 9],
         selection.guarantee,
+        covers=(_of(selection),),
     )
     for name, made in (
         (
@@ -229,7 +229,13 @@ def _others() -> Iterator[Case]:
         ),
     ):
         yield Case(
-            name, partial(_local, made), (0, 1), (1, 2), made.guarantee, slow=True
+            name,
+            partial(_local, made),
+            (0, 1),
+            (1, 2),
+            made.guarantee,
+            seldom=SLOW,
+            covers=(_of(made),),
         )
 
 
@@ -283,33 +289,20 @@ def _arrays() -> Iterator[Case]:
             a,
             b,
             PureDP(1.0, unit=ask(a).guarantee.unit),
-            slow=True,
+            seldom=SLOW,
+            covers=(f"query.{name.split(',')[0].split()[0]}",),
         )
 
 
 def _devices() -> Iterator[Case]:
     for name, oracle in oracles():
         claimed = PureDP(oracle.epsilon)
-        yield Case(f"devices: {name}", partial(sent, oracle), 0, 1, claimed)
+        covers = (f"local.oracles.{type(oracle).__name__}",)
+        sending = partial(sent, oracle)
+        yield Case(f"devices: {name}", sending, 0, 1, claimed, covers=covers)
+    yield from clients()
 
 
 def cases() -> list[Case]:
     """Every mechanism, every array function, and every message of a device."""
     return [*_additive(), *_choices(), *_others(), *_arrays(), *_devices()]
-
-
-def everything(
-    draws: int = 100_000, confidence: float = 0.999, progress: Progress | None = None
-) -> Iterator[tuple[str, Finding]]:
-    """Audits the whole catalogue and some questions in SQL, which share the alarm rate;
-    names and findings in turn.
-
-    `progress` is called with how many audits are done and how many there are.
-    """
-    made = whole("draws", draws, "pass how many to make of each input, such as 100_000")
-    listed: list[Any] = [*cases(), *QUESTIONS]
-    each = float(1 - (1 - confidence_level("confidence", confidence)) / len(listed))
-    with working("auditing") as tell:
-        for number, case in enumerate(listed, 1):
-            yield case.name, case.audit(made, each)
-            (progress or tell)(number, len(listed))

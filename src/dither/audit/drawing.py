@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from dither.audit.outcomes import Encoder, Outcomes, Raised, joined
+from dither.audit.workers import TIMED_OUT, Crew, Waiting, call, call_many
 from dither.errors import ArgumentError
 
 __all__ = ["CallRaised", "Caller", "Progress", "Side", "takes_size"]
@@ -56,6 +57,8 @@ class Caller:
     total: int
     progress: Progress | None = None
     done: int = 0
+    crew: Crew | None = None
+    waiting: Waiting = field(default_factory=Waiting)
 
     def draws(self, value: Any, count: int, width: int = 1) -> Iterator[Any]:
         """So many draws of outputs with so many numbers, step by step; at least one
@@ -65,9 +68,7 @@ class Caller:
         while True:
             size = min(left, self._step(width))
             yield (
-                self._many(value, size)
-                if self.together
-                else [self._one(value) for _ in range(size)]
+                self._many(value, size) if self.together else self._each(value, size)
             )
             left -= size
             self._tell(size)
@@ -76,13 +77,17 @@ class Caller:
 
     def alone(self, value: Any, count: int) -> list[Any]:
         """So many draws, each from a call of its own."""
-        found = [self._one(value) for _ in range(count)]
+        found = self._each(value, count)
         self._tell(count)
         return found
 
+    def first(self, value: Any) -> Any:
+        """One draw that is not used."""
+        return self._each(value, 1)[0]
+
     def raises(self, value: Any, count: int) -> bool:
         """Whether any of so many draws raises, which are then forgotten."""
-        return any(isinstance(self._one(value), Raised) for _ in range(count))
+        return any(isinstance(one, Raised) for one in self._each(value, count))
 
     def _step(self, width: int) -> int:
         return (
@@ -97,18 +102,36 @@ class Caller:
             self.progress(self.done, self.total)
 
     def _many(self, value: Any, size: int) -> Any:
-        try:
-            found = self.f(value, size) if size else []
-        except Exception as error:
-            raise CallRaised from error
+        if self.crew is None:
+            return self._rows(call_many(self.f, value, size), size)
+        parts = [self._rows(one, n) for n, one in self.crew.together(value, size)]
+        if all(isinstance(one, np.ndarray) for one in parts) and parts:
+            return np.concatenate(parts)
+        return list(chain.from_iterable(parts))
+
+    def _rows(self, found: Any, size: int) -> Any:
+        if isinstance(found, Raised):
+            raise CallRaised(found)
         return _checked(found, size)
 
-    def _one(self, value: Any) -> Any:
-        try:
-            found = self.f(value, 1) if self.vectorized else self.f(value)
-        except Exception as error:
-            return Raised.by(error)
+    def _each(self, value: Any, count: int) -> list[Any]:
+        """So many draws, from one call each."""
+        if self.crew is not None:
+            return [self._single(one) for one in self.crew.alone(value, count)]
+        found = (call(self.f, value, self.vectorized) for _ in range(count))
+        return [self._single(one) for one in found]
+
+    def _single(self, found: Any) -> Any:
+        if isinstance(found, Raised):
+            self._wait(found)
+            return found
         return _checked(found, 1)[0] if self.vectorized else found
+
+    def _wait(self, found: Raised) -> None:
+        """A crew counts calls that hang itself; here are those that end on their own."""
+        limit = getattr(self.f, "timeout", None)
+        if self.crew is None and limit is not None and found.name == TIMED_OUT:
+            self.waiting.more(limit)
 
 
 class Side:

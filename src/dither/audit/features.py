@@ -20,15 +20,12 @@ from dither.audit.outcomes import FAMILY, Encoder, Outcomes
 __all__ = [
     "Bins",
     "Cells",
-    "Direction",
     "Feature",
     "Odd",
     "Table",
     "View",
-    "Weighed",
     "counted",
     "log_ratio",
-    "tame",
 ]
 
 View = Callable[[Outcomes], NDArray[Any]]
@@ -268,31 +265,6 @@ def _after(value: Any) -> Any:
     return value + 1 if value < np.iinfo(np.int64).max else value
 
 
-@dataclass(frozen=True)
-class Weighed:
-    """A view that adds up, over features, how much likelier each one's cell was on the
-    first side (naive Bayes).
-    """
-
-    features: tuple[Feature, ...]
-    gains: tuple[NDArray[np.float64], ...]
-
-    @classmethod
-    def fit(cls, features: Sequence[Feature], parts: Sequence[Outcomes]) -> Weighed:
-        return cls(
-            tuple(features),
-            tuple(
-                log_ratio(*(counted(one, part) for part in parts)) for one in features
-            ),
-        )
-
-    def __call__(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        total = np.zeros(len(outcomes))
-        for feature, gain in zip(self.features, self.gains, strict=True):
-            total += gain[feature.place(feature.view(outcomes))]
-        return total
-
-
 def counted(feature: Feature, outcomes: Outcomes) -> NDArray[np.int64]:
     return np.bincount(feature.cells(outcomes), minlength=feature.count)
 
@@ -307,25 +279,3 @@ def log_ratio(
         (second + 0.5) / (second.sum() + 1)
     )
     return found
-
-
-@dataclass(frozen=True)
-class Direction:
-    """A view along the line that separates the two sides best, among columns (logistic
-    regression).
-    """
-
-    columns: NDArray[np.int64]
-    middle: NDArray[np.float64]
-    weights: NDArray[np.float64]
-
-    def __call__(self, outcomes: Outcomes) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = (
-            tame(outcomes.values[:, self.columns]) - self.middle
-        ) @ self.weights
-        return found
-
-
-def tame(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Reals that can be multiplied: NaN as 0, and nothing too large."""
-    return np.clip(np.nan_to_num(values.astype(np.float64)), -1e100, 1e100)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dither.text import clean
 
-__all__ = ["Encoder", "Outcomes", "Raised", "joined"]
+__all__ = ["Described", "Encoder", "Outcomes", "Raised", "joined"]
 
 TRUTHS, INTEGERS, REALS = 0, 1, 2
 """The kinds of numbers: true and false are 1 and 0, but look different."""
@@ -40,8 +40,20 @@ class Raised:
     message: str = ""
 
     @classmethod
-    def by(cls, error: Exception) -> Raised:
+    def by(cls, error: BaseException) -> Raised:
         return cls(type(error).__name__, _said(str, error))
+
+
+@dataclass(frozen=True)
+class Described:
+    """An output that cannot leave its process: its type, and what it looks like."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def of(cls, output: Any) -> Described:
+        return cls(type(output).__name__, _said(repr, output))
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,7 @@ class Encoder:
         return Outcomes(values, outcomes.kinds, outcomes.numbers, outcomes.alone)
 
     def _one_by_one(self, outputs: list[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        rows = [_numbers(output) for output in outputs]
+        rows = [_all_numbers(output) for output in outputs]
         kinds = np.array(
             [
                 self._kind(output, row)
@@ -168,10 +180,8 @@ class Encoder:
                 tuple(map(repr, row)),
                 f"it is {str(row)[:SHOWN]}",
             )
-        name, text = (
-            type(output).__name__,
-            _said(repr, output.tolist() if isinstance(output, np.ndarray) else output),
-        )
+        told = output if isinstance(output, Described) else _described(output)
+        name, text = told.name, told.text
         words = f"it is of the type {clean(name[:SHOWN])}"
         return self._code(
             ("type", name), words, (name, text), f"it is {clean(text[:SHOWN])}"
@@ -187,6 +197,11 @@ class Encoder:
         self._codes[key] = code = common + len(self._codes) + 1
         self.names[common], self.names[code] = words, said
         return code
+
+
+def _described(output: Any) -> Described:
+    plain = output.tolist() if isinstance(output, np.ndarray) else output
+    return Described(type(output).__name__, _said(repr, plain))
 
 
 def _said(way: Any, thing: Any) -> str:
@@ -235,6 +250,14 @@ def _array(outputs: Any) -> tuple[NDArray[Any] | None, int]:
         flat = np.concatenate([flat.real, flat.imag], axis=1)
     kind = {"b": TRUTHS, "f": REALS}.get(flat.dtype.kind, INTEGERS)
     return flat.astype(np.float64 if kind == REALS else np.int64, copy=False), kind
+
+
+def _all_numbers(output: Any) -> list[Any] | None:
+    """The numbers in an output; none where it has no end, as a list that holds itself."""
+    try:
+        return _numbers(output)
+    except RecursionError:
+        return None
 
 
 def _numbers(output: Any) -> list[Any] | None:

@@ -102,4 +102,26 @@ QUESTIONS = (
         {"radius": 5},
         seldom=20,
     ),
+    SqlCase(
+        "SQL, variance",
+        "SELECT VARIANCE(age) AS v FROM visits",
+        {"radius": 3},
+        seldom=10,
+    ),
+    SqlCase(
+        "SQL, a join of a unit's rows",
+        "SELECT COUNT(*) AS n FROM visits v JOIN visits w ON v.id = w.id",
+        {"radius": 50},
+        rows=60,
+    ),
+    SqlCase(
+        "SQL, a summary of each unit",
+        "SELECT AVG(n) AS m FROM (SELECT id, LEAST(COUNT(*), 20) AS n FROM visits "
+        "GROUP BY id) s",
+    ),
+    SqlCase(
+        "SQL, a condition on a unit's other rows",
+        "SELECT COUNT(DISTINCT id) AS n FROM visits v WHERE EXISTS (SELECT * FROM "
+        "visits w WHERE w.id = v.id AND w.ward = 'B')",
+    ),
 )

@@ -11,34 +11,35 @@ from typing import Any
 
 import numpy as np
 
+from dither.audit.checks import (
+    ALONE,
+    CHOOSING,
+    FEWEST,
+    HANGS,
+    LATE,
+    MOST_CHOOSING,
+    PROBES,
+    check_draws,
+    claim_of,
+    crew_of,
+    pairs_of,
+)
 from dither.audit.criteria import Bound, Counts, Criterion, criterion_of
 from dither.audit.drawing import Caller, CallRaised, Progress, Side, takes_size
-from dither.audit.events import CHOICES, Rule, choose
+from dither.audit.events import Rule, choose
 from dither.audit.finding import Finding
-from dither.audit.outcomes import FAMILY, Encoder, Outcomes, joined
-from dither.errors import ArgumentError, UnitMismatch
+from dither.audit.outcomes import FAMILY, Encoder, Outcomes, Raised, joined
+from dither.audit.workers import TIMED_OUT
+from dither.errors import ArgumentError
 from dither.noise import uniform_integers
 from dither.privacy import Guarantee, Unit
 from dither.privacy.numbers import confidence_level, float_down, whole
 from dither.progress import working
+from dither.text import clean
 
-__all__ = ["mechanism"]
+__all__ = ["FEWEST", "mechanism"]
 
-CHOOSING = 5
-MOST_CHOOSING = 100_000
-"""A fifth of the draws, at most so many of each input, choose the event; all others
-judge it.
-"""
-ALONE = 1000
-"""So many draws of each input, but not more than one in fifty, come from calls for one
-draw.
-"""
-PROBES = 20
-LATE = 0.05
-"""So many draws of each input show beforehand whether calls raise, and this part of the
-alarm rate is kept for those that raise later. See `Trial`.
-"""
-FEWEST = 100
+SHOWN = 80
 
 
 def mechanism(
@@ -53,6 +54,8 @@ def mechanism(
     vectorized: bool | None = None,
     unit: Unit | None = None,
     progress: Progress | None = None,
+    workers: int = 0,
+    timeout: float | None = None,
 ) -> Finding:
     """Tries to refute that a callable keeps a claimed guarantee on neighbouring inputs
     a and b (or `pairs` of them).
@@ -63,27 +66,35 @@ def mechanism(
     `release` of a mechanism. `unit` is what the inputs differ in, if it is to be
     compared with the claim's. `progress` is called with the draws made and to be made.
 
+    `workers` are processes that call f, at once; 0 calls it in this one. A call that
+    takes longer than `timeout` seconds is ended, and that is an output too; such calls
+    are made in a process of their own.
+
     Guarantee: a claim that holds is called refuted with probability at most 1 −
     confidence, over all pairs together.
     Why: the event is chosen on draws that are not used again; on the others, each from
     an input chosen by a fair coin, an exact bound holds whatever was chosen
     (`criteria.py`); pairs share the alarm rate evenly.
-    Assumes: draws of f are independent. A guarantee that is not refuted is not proved.
+    Assumes: draws of f are independent, also those of different processes: generators
+    that f visibly holds get new seeds there (`reseeded.py`), but one that is hidden
+    would repeat itself in each of them. A guarantee that is not
+    refuted is not proved.
     """
-    promise = _claim(f, claimed, unit)
-    criterion, inputs = criterion_of(promise), _pairs(a, b, pairs)
+    promise = claim_of(f, claimed, unit)
+    criterion, inputs = criterion_of(promise), pairs_of(a, b, pairs)
     alarm = float_down(1 - confidence_level("confidence", confidence))
     each = alarm / len(inputs)
     count = whole(
         "draws", draws, "pass how many to make of each input, such as 100_000"
     )
-    _check_draws(criterion, count, each)
+    check_draws(criterion, count, each)
     many = takes_size(f) if vectorized is None else vectorized
     total = 2 * count * len(inputs)
-    trials = []
-    with working("auditing") as tell:
+    crew, trials = crew_of(f, many, inputs, workers, timeout), []
+    with working("auditing") as tell, crew as held:
         for number, (here, there) in enumerate(inputs):
-            caller = Caller(f, many, many, total, progress or tell, 2 * count * number)
+            told, done = progress or tell, 2 * count * number
+            caller = Caller(f, many, many, total, told, done, held)
             trials.append(Trial(caller, criterion, count, each).run(here, there))
     best = max(range(len(trials)), key=lambda i: trials[i].bound.value)
     rule, counts, bound = trials[best].rule, trials[best].counts, trials[best].bound
@@ -120,6 +131,7 @@ class Trial:
 
     def run(self, a: Any, b: Any) -> Judged:
         """The rule with the highest bound, of those that were chosen."""
+        _check_works(self.caller, a, b)
         apart = replace(self.caller, together=False)
         if not self.caller.together or any(
             self.caller.raises(x, PROBES) for x in (a, b)
@@ -214,97 +226,38 @@ def _seen(
     return [(int(first), int(second)) for first, second in totals]
 
 
+def _check_works(caller: Caller, a: Any, b: Any) -> None:
+    """Refuse at once what raises the same in every call, whatever the input."""
+    found = set[Any]()
+    for number, value in enumerate([a, b] * PROBES):
+        one = caller.first(value)
+        if not isinstance(one, Raised):
+            return
+        found.add(one)
+        if len(found) > 1:
+            return
+        if one.name == TIMED_OUT and number >= HANGS:
+            break
+    (same,) = found
+    raise _raising(same.name, same.message)
+
+
+WAYS_OUT = {
+    "CommandFailed": "pass a command that prints a line for each line it reads, and ends with 0",
+    TIMED_OUT: "pass a longer timeout, or something faster",
+}
+
+
+def _raising(name: str, message: str = "") -> ArgumentError:
+    said = f" ({clean(message[:SHOWN])})" if message else ""
+    way_out = WAYS_OUT.get(name, "pass what f(x) or f(x, size) accepts")
+    return ArgumentError(
+        "f", f"raised {name} in every draw on both inputs{said}; {way_out}"
+    )
+
+
 def _check_outputs(encoder: Encoder, chosen: Sequence[Outcomes]) -> None:
     families = set((np.concatenate([one.kinds for one in chosen]) // FAMILY).tolist())
     words = encoder.names.get(min(families) * FAMILY, "")
     if len(families) == 1 and words.startswith("it raises"):
-        name = words.removeprefix("it raises ")
-        raise ArgumentError(
-            "f",
-            f"raised {name} in every draw on both inputs; pass what f(x) or "
-            "f(x, size) accepts",
-        )
-
-
-def _claim(
-    f: Callable[..., Any], claimed: Guarantee | None, unit: Unit | None
-) -> Guarantee:
-    if not callable(f):
-        raise ArgumentError(
-            "f", f"must be a callable such as mechanism.release, not {type(f).__name__}"
-        )
-    own = getattr(getattr(f, "__self__", None), "guarantee", None)
-    promise = own if claimed is None else claimed
-    if promise is None:
-        raise ArgumentError(
-            "claimed",
-            "is missing; pass the guarantee to be refuted, such as PureDP(1.0)",
-        )
-    criterion_of(promise)
-    stated = unit if unit is not None else getattr(own, "unit", promise.unit)
-    if stated != promise.unit:
-        raise UnitMismatch(
-            "claimed",
-            f"is about {promise.unit}, but what is audited about "
-            f"{stated}{_way(stated, promise.unit)}",
-        )
-    return promise
-
-
-def _way(stated: Unit, claimed: Unit) -> str:
-    if not stated.follows_from(claimed):
-        return "; audit the guarantee for that unit"
-    if stated.relation is not claimed.relation:
-        return "; convert it with claimed.for_replacement()"
-    return "; state it with claimed.for_facts([…])"
-
-
-def _pairs(
-    a: Any, b: Any, pairs: Sequence[tuple[Any, Any]] | None
-) -> list[tuple[Any, Any]]:
-    if pairs is None:
-        return [(a, b)]
-    if a is not None or b is not None:
-        raise ArgumentError("pairs", "are given beside a and b; pass one or the other")
-    listed = list(pairs)
-    if not listed or not all(
-        isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed
-    ):
-        raise ArgumentError(
-            "pairs", "must list pairs of neighbouring inputs, such as [(0, 1), (5, 4)]"
-        )
-    return [(one, other) for one, other in listed]
-
-
-def _check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
-    """Refuse an audit that could not refute the claim whatever f did."""
-    if _enough(criterion, draws, alarm):
-        return
-    low, high = draws, max(2 * draws, 16)
-    while not _enough(criterion, high, alarm):
-        low, high = high, 2 * high
-        if high > 1 << 60:
-            raise ArgumentError(
-                "draws",
-                "cannot refute so weak a claim, however many there are; audit a "
-                "smaller part",
-            )
-    while high - low > max(1, high // 1000):
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if _enough(criterion, middle, alarm) else (middle, high)
-        )
-    raise ArgumentError(
-        "draws",
-        f"{draws:,} cannot refute {criterion.name} = "
-        f"{criterion.claimed:g} whatever is wrong; "
-        f"make at least {high:,} of each input",
-    )
-
-
-def _enough(criterion: Criterion, draws: int, alarm: float) -> bool:
-    judging, (_, part) = draws - min(draws // CHOOSING, MOST_CHOOSING), CHOICES[0]
-    return (
-        draws >= FEWEST
-        and criterion.best(judging, alarm * (1 - LATE) * part) > criterion.claimed
-    )
+        raise _raising(words.removeprefix("it raises "))

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.audit.features import Bins, Direction, Feature, Odd, Table, Weighed, tame
+from dither.audit.classifiers import Weighed, curve, line, tame
+from dither.audit.features import Bins, Feature, Odd, Table
 from dither.audit.outcomes import Encoder, Outcomes
 
 __all__ = ["features"]
 
 COLUMNS = 16
-"""How many columns classifiers look at, those that differ most."""
+CURVED = 5
+"""How many columns classifiers look at, those that differ most; one with products, fewer."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
-STEPS = 12
 
 
 def features(encoder: Encoder, parts: Sequence[Outcomes]) -> list[Feature]:
@@ -79,8 +80,10 @@ def _several(odd: Odd, parts: Sequence[Outcomes]) -> list[Feature]:
             parts,
         )
     found += _weighed(columns, odd, parts)
-    separating = Direction(*_logistic(columns, parts))
+    separating = line(columns, parts)
     found.append(Bins.fit(separating, "a weighted sum of the output", odd, parts))
+    curving, words = curve(columns[:CURVED], parts), "a weighted sum of products"
+    found.append(Bins.fit(curving, f"{words} of the output", odd, parts))
     if any(one.alone.any() for one in parts):
         found.append(_alone(_row, "the output", odd, parts))
     return found
@@ -192,22 +195,3 @@ def _apart(
         first.mean(axis=0) - second.mean(axis=0)
     ) / np.sqrt(spread + 1e-12)
     return found
-
-
-def _logistic(
-    columns: NDArray[np.int64], parts: Sequence[Outcomes]
-) -> tuple[NDArray[Any], ...]:
-    """Newton's method with a little ridge, on standardized columns."""
-    sides = [tame(one.values[one.numbers][:, columns]) for one in parts]
-    seen = np.concatenate(sides)
-    if not len(seen):
-        return columns, np.zeros(len(columns)), np.zeros(len(columns))
-    middle, scale = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-12)
-    x = np.column_stack([(seen - middle) / scale, np.ones(len(seen))])
-    y = np.concatenate([np.ones(len(sides[0])), np.zeros(len(sides[1]))])
-    weights, ridge = np.zeros(x.shape[1]), 1e-3 * len(x) * np.eye(x.shape[1])
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-        curve = (x * (chance * (1 - chance))[:, None]).T @ x + ridge
-        weights += np.linalg.solve(curve, x.T @ (y - chance) - ridge @ weights)
-    return columns, middle, weights[:-1] / scale

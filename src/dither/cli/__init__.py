@@ -10,6 +10,7 @@ import click
 
 from dither._version import __version__
 from dither.cli import (
+    attack,
     audit,
     backup,
     budget,
@@ -23,6 +24,7 @@ from dither.cli import (
     log,
     preview,
     query,
+    report,
     tables,
 )
 from dither.cli.source import as_options
@@ -60,6 +62,7 @@ def main() -> None:
 
 
 for module in (
+    attack,
     audit,
     budget,
     completion,
@@ -71,6 +74,7 @@ for module in (
     log,
     preview,
     query,
+    report,
     tables,
 ):
     main.add_command(module.command)

@@ -12,7 +12,7 @@ from dither.text import width_in_words
 if TYPE_CHECKING:
     from dither.explain.belief import Meaning
 
-__all__ = ["ALARMS", "notes", "rows", "sentences", "title"]
+__all__ = ["ALARMS", "notes", "others", "rows", "sentences", "title"]
 
 ALARMS = 0.05
 """The false positives at which the power of a test is stated."""
@@ -86,7 +86,7 @@ def rows(meaning: Meaning) -> Rows:
         *_beliefs(meaning),
         *_tests(meaning),
         *_gaussian(meaning),
-        *_others(meaning),
+        *others(meaning),
         _noise(meaning),
     )
 
@@ -151,7 +151,7 @@ def _gaussian(meaning: Meaning) -> Rows:
     )
 
 
-def _others(meaning: Meaning) -> Rows:
+def others(meaning: Meaning) -> Rows:
     """What the same ε means for what the record says, and for a family."""
     if meaning.group > 1:
         return ()

@@ -107,6 +107,12 @@ class Panel:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>'
         )
 
+    def ring(self, point: Point) -> Panel:
+        """An open dot, told apart from a full one without its colour."""
+        x, y = self.at(point)
+        paint = f'fill="none" stroke="{ACCENT}" stroke-width="2"'
+        return self._with(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" {paint}/>')
+
     def words(
         self,
         point: Point,

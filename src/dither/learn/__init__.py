@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 from dither.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from dither.learn import federated as federated
+    from dither.learn import hospitals as hospitals
+    from dither.learn import pate as pate
     from dither.learn.clipping import Adaptive, Automatic, Flat, PerLayer
     from dither.learn.estimators import (
         PCA,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from dither.learn.release import ModelRelease
     from dither.learn.schedules import Cosine, Linear
     from dither.learn.training import preview, train
+    from dither.learn.tuning import SearchRelease, search
     from dither.learn.validation import Validation
     from dither.learn.words import Words
 
@@ -40,6 +44,7 @@ _TORCH = {
     "dither.learn.release": ("ModelRelease",),
     "dither.learn.schedules": ("Cosine", "Linear"),
     "dither.learn.training": ("preview", "train"),
+    "dither.learn.tuning": ("SearchRelease", "search"),
     "dither.learn.validation": ("Validation",),
     "dither.learn.words": ("Words",),
 }
@@ -58,6 +63,8 @@ _ESTIMATORS = {
         "make_pipeline",
     ),
 }
+_FOLDERS = {"federated": "torch", "hospitals": "torch", "pate": "sklearn"}
+"""Folders with names of their own, and what they need."""
 # What each module needs, which not everybody has installed
 _NEEDS = dict.fromkeys(_TORCH, "torch") | dict.fromkeys(_ESTIMATORS, "sklearn")
 _PACKAGES = {"torch": "torch", "sklearn": "scikit-learn"}
@@ -83,26 +90,29 @@ __all__ = [
     "Preview",
     "RandomForestClassifier",
     "Ridge",
+    "SearchRelease",
     "StandardScaler",
     "Validation",
     "Words",
     "make_pipeline",
     "preview",
+    "search",
     "train",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _HOME and name not in _FOLDERS:
         raise AttributeError(f"module 'dither.learn' has no attribute {name!r}")
-    module = _HOME[name]
-    needed = _NEEDS[module]
+    module = _HOME.get(name, f"dither.learn.{name}")
+    needed = _FOLDERS.get(name) or _NEEDS[module]
     if importlib.util.find_spec(needed) is None:
         raise MissingExtra(_PACKAGES[needed], "learn")
-    value = getattr(importlib.import_module(module), name)
+    found = importlib.import_module(module)
+    value = found if name in _FOLDERS else getattr(found, name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_FOLDERS])

@@ -21,6 +21,8 @@ __all__ = ["Adapting", "Adaptive", "Automatic", "Clipping", "Flat", "PerLayer"]
 WAY_OUT = "pass a radius such as 1.0"
 LEAST, MOST = 2.0**-40, 2.0**40
 """Radii whose weights are usual numbers in float32."""
+FINEST = 64
+"""Parts of a unit that a noisy count tells apart."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ class Adapting:
         if self.rule is None:
             return
         noisy = self.below + self.count_noise * float(gaussians(1))
+        # Coarser than the noise: bits that it lacks would show the count.
+        noisy = round(noisy * FINEST) / FINEST
         part = noisy / self.batch + 0.5
         change = math.exp(-self.rule.rate * (min(max(part, 0), 1) - self.rule.quantile))
         moved = min(max(self.clipping.radius * change, LEAST), MOST)

@@ -5,6 +5,7 @@ Each value is read by itself: one odd value does not change how others are read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from dither.dataset import ColumnFacts, Kind
 from dither.errors import ArgumentError
 from dither.ids import identity
+from dither.items import items_of
 from dither.mechanisms.values import real
 
-__all__ = ["Column", "Keyed", "Numeric", "column_of", "declared", "floats", "keyed"]
+__all__ = ["Column", "Keyed", "Numeric", "catalogued", "floats", "keyed", "saved_key"]
 
 Reals = NDArray[np.float64]
 MANY = 10_000
@@ -31,6 +33,11 @@ class Numeric:
     """Numbers, brought to 0 to 1 where bounds are declared."""
 
     bounds: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        if self.bounds is None:
+            return "numbers"
+        return "numbers from {:g}–{:g} to 0–1".format(*self.bounds)
 
     @property
     def width(self) -> int:
@@ -51,6 +58,9 @@ class Keyed:
 
     keys: tuple[Any, ...]
 
+    def __str__(self) -> str:
+        return f"{len(self.keys):,} key{'s' if len(self.keys) > 1 else ''}"
+
     @property
     def width(self) -> int:
         return len(self.keys)
@@ -58,7 +68,7 @@ class Keyed:
     def numbers(self, column: Any) -> NDArray[np.int64]:
         """The number of each row's key; -1 where it has none of them."""
         known = {_label(key): place for place, key in enumerate(self.keys)}
-        found = [known.get(_label(one), -1) for one in _items(column)]
+        found = [known.get(_label(one), -1) for one in items_of(column)]
         return np.array(found, np.int64)
 
     def read(self, column: Any) -> Reals:
@@ -70,23 +80,25 @@ class Keyed:
 Column = Numeric | Keyed
 
 
-def column_of(argument: str, classes: Sequence[Any] | None = None) -> Column:
-    """How to read a frame's column: by declared classes, or as numbers. The type of a
-    column says nothing, because one odd value may change it.
-    """
-    return Numeric() if classes is None else keyed(argument, classes)
-
-
-def declared(facts: ColumnFacts) -> Column:
+def catalogued(
+    facts: ColumnFacts,
+    argument: str = "inputs",
+    way_out: str = "declare its bounds or keys",
+) -> Column:
     """How to read a dataset's column, by what is declared of it."""
     if facts.keys is not None:
         return keyed(facts.column, facts.keys)
     if facts.kind is Kind.TRUTHS:
         return Keyed((False, True))
-    if facts.bounds is None or facts.kind is Kind.OTHER:
+    if facts.kind is Kind.OTHER:
         raise ArgumentError(
-            "inputs",
-            f"column {facts.column!r} has no public range; declare its bounds or keys",
+            argument,
+            f"column {facts.column!r} has no public range: it holds no numbers; "
+            f"{way_out}; of dates, make days",
+        )
+    if facts.bounds is None:
+        raise ArgumentError(
+            argument, f"column {facts.column!r} has no public range; {way_out}"
         )
     return Numeric(facts.bounds)
 
@@ -103,13 +115,44 @@ def keyed(argument: str, keys: Sequence[Any]) -> Keyed:
 
 
 def _label(value: Any) -> str | None:
-    """A label as text: a whole number by its digits, whatever type holds it."""
+    """A label as text: a number by its digits and a truth as 0 or 1, whatever type holds
+    it. One odd value of a column may have made texts of all the others.
+    """
     try:
+        value = _real_part(value)
         found = identity(value)
-        missing = value is None or (found is None and isinstance(value, float))
-        return found if missing or found is not None else str(value)
+        if found is None and (value is None or isinstance(value, float)):
+            return _fraction(value)
+        text = str(value) if found is None else found
+        return TRUTHS.get(text.strip().lower()) or _fraction(text) or text
     except Exception:  # a class of somebody's own
         return None
+
+
+def saved_key(key: Any) -> str | int | float | bool | None:
+    """A key as a file holds it: a text or a number as it is, anything else (a date) as
+    the text that it is compared as.
+    """
+    if isinstance(key, np.generic):
+        key = key.item()
+    if key is None or type(key) in (str, int, float, bool):
+        plain: str | int | float | bool | None = key
+        return plain
+    return _label(key)
+
+
+TRUTHS = {"true": "1", "false": "0"}
+
+
+def _fraction(value: Any) -> str | None:
+    """The digits of a number that is not whole; None for anything else."""
+    if value is None or (isinstance(value, str) and len(value) > LONGEST):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return repr(number) if math.isfinite(number) and number % 1 else None
 
 
 def floats(column: Any) -> Reals:
@@ -119,21 +162,16 @@ def floats(column: Any) -> Reals:
         plain = np.asarray(
             getattr(column, "data", column) if _masks(column) else column
         )
-        values = plain.astype(np.float64).reshape(-1)
-        mask = np.ma.getmaskarray(column).reshape(-1) if _masks(column) else False
+        if plain.ndim != 1:  # a row of several numbers has none
+            return np.full(len(plain) if plain.ndim else 0, np.nan)
+        values = plain.astype(np.float64)
+        mask = np.ma.getmaskarray(column) if _masks(column) else False
         return np.where(mask, np.nan, values)
-    return np.array([_number(one) for one in _items(column)], np.float64)
+    return np.array([_number(one) for one in items_of(column)], np.float64)
 
 
 def _masks(column: Any) -> bool:
     return isinstance(column, np.ma.MaskedArray)
-
-
-def _items(column: Any) -> Any:
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, name):
-            return getattr(column, name)()
-    return column
 
 
 def _number(item: Any) -> float:
@@ -143,8 +181,20 @@ def _number(item: Any) -> float:
     if item is None:
         return np.nan
     try:
-        if isinstance(item, str | bytes):
-            return float(item) if len(item) <= LONGEST else np.nan
-        return float(real(item))
+        if isinstance(item, bytes):
+            item = item.decode("utf-8", "replace")
+        if isinstance(item, str):
+            text = item.strip().lower() if len(item) <= LONGEST else "too long"
+            return float(TRUTHS.get(text, text))
+        return float(real(_real_part(item)))
     except Exception:
         return np.nan
+
+
+def _real_part(item: Any) -> Any:
+    """A complex number without an imaginary part as the number that it is: one odd
+    number makes complex ones of a whole column.
+    """
+    if isinstance(item, complex | np.complexfloating) and not item.imag:
+        return float(item.real)
+    return item

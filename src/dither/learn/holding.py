@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,41 +11,59 @@ from numpy.typing import NDArray
 
 from dither.ids import hashed
 from dither.learn.preparing import Ready
-from dither.learn.rows import Units, units_of
-from dither.learn.validation import HeldOut
+from dither.learn.rows import Rows, Units, units_of
+from dither.learn.source import Read
+from dither.learn.validation import HeldOut, Validation
 from dither.ledger import Receipt
 from dither.noise import random_words, secret_bytes
 
-__all__ = ["held_out"]
+__all__ = ["Records", "split"]
 
 RANGE = 1 << 64
 
 
-def held_out(
-    ready: Ready, units: Units, owners: Any, receipt: Receipt | None
-) -> tuple[Units, HeldOut | None]:
-    """The units to train on, and those that measure, if the plan pays for that."""
-    plan = ready.plan
-    if plan.validation is None:
-        return units, None
-    part = plan.validation.part
-    if part is not None:
-        units, others = split(units, owners, part)
-    else:
-        assert ready.held is not None
-        others = units_of(*ready.held.read(receipt), plan.rows)
-    held = HeldOut(
-        plan.validation,
+@dataclass(frozen=True)
+class Records:
+    """Records that were read: those of a run, and others that measure it, if there are
+    any. The runs of a search share them.
+    """
+
+    rows: Rows
+    owners: Any
+    others: Read | None = None
+
+    @classmethod
+    def read(cls, ready: Ready, receipt: Receipt | None) -> Records:
+        rows, owners = ready.source.read(receipt)
+        others = None if ready.held is None else ready.held.read(receipt)
+        return cls(rows, owners, others)
+
+    def units(self, ready: Ready) -> tuple[Units, HeldOut | None]:
+        """The units to train on, and those that measure, if the plan pays for that."""
+        plan = ready.plan
+        units = units_of(self.rows, self.owners, plan.rows)
+        if plan.validation is None:
+            return units, None
+        if plan.validation.part is not None:
+            units, others = split(units, self.owners, plan.validation.part)
+        else:
+            assert self.others is not None
+            others = units_of(*self.others, plan.rows)
+        return units, _held(ready, plan.validation, others)
+
+
+def _held(ready: Ready, validation: Validation, others: Units) -> HeldOut:
+    return HeldOut(
+        validation,
         others,
         ready.model,
         ready.settings.loss,
         ready.probed,
-        plan.run.unit,
+        ready.plan.run.unit,
         ready.micro,
         ready.device,
         ready.process,
     )
-    return units, held
 
 
 def split(units: Units, owners: Any, part: Fraction) -> tuple[Units, Units]:

@@ -75,6 +75,8 @@ class Loop:
         ready = self.ready
         drawn = Poisson(ready.plan.run.rate).draw(len(self.units))
         held = Held.of(ready.model)
+        # Units that a step counted before it failed would count twice.
+        ready.radius.below = 0.0
         sums: Sums = {}
         with secretly(ready.device), silently():
             for start in range(0, len(drawn), ready.micro):

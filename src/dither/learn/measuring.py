@@ -5,7 +5,7 @@ looked at by type and shape before the charge.
 from __future__ import annotations
 
 from operator import methodcaller
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor, nn
@@ -15,8 +15,9 @@ from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.learn.gradients.oracle import Inputs
 from dither.learn.history import Tested
+from dither.learn.names import is_frame
 from dither.learn.probe import Probed
-from dither.learn.records import is_frame, source_of
+from dither.learn.records import source_of
 from dither.learn.schema import arranged, plain
 from dither.learn.settings import Settings
 from dither.learn.source import Source
@@ -39,8 +40,18 @@ def run_source(data: Any, owner: Any, settings: Settings) -> Source:
     )
 
 
+class Measured(Protocol):
+    """What a run says about public test data."""
+
+    @property
+    def public(self) -> Any: ...
+
+    @property
+    def loss(self) -> Any: ...
+
+
 def tested_on(
-    settings: Settings, model: nn.Module, source: Source, probed: Probed
+    settings: Measured, model: nn.Module, source: Source, probed: Probed
 ) -> Tested | None:
     if settings.public is None:
         return None

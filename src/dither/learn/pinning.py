@@ -16,9 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from dither.errors import ArgumentError
+from dither.learn.asking import way_of
 from dither.learn.clipping import Adapting
 from dither.learn.gradients.oracle import trained
-from dither.learn.planning import Plan, way_of
+from dither.learn.planning import Plan
 from dither.learn.schedules import factors_of
 from dither.learn.settings import Settings
 from dither.learn.source import Source
@@ -54,8 +55,7 @@ def texts_of(
     to noisy sums only, or clipped.
     """
     way, amount = way_of(settings.cost)
-    steps = plan.epochs * -(-plan.units // plan.batch)
-    factors = factors_of(settings.noise_schedule, steps)
+    factors = factors_of(settings.noise_schedule, plan.steps)
     unit = plan.question.unit
     return {
         "model": fingerprint(model),

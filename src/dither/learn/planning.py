@@ -5,32 +5,24 @@ a batch, how many steps there are, and how much noise each has.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dither.dataset import Account
 from dither.errors import ArgumentError
-from dither.learn.schedules import Schedule, factors_of
-from dither.learn.source import Source
+from dither.learn.asking import Asked, beside_of, stages_of, way_of
+from dither.learn.units import terms_of
 from dither.learn.validation import Validation
 from dither.ledger import Account as LedgerAccount
 from dither.ledger.declaring import cheapest, noise_for_share, pays_for, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
-from dither.privacy import ROW, GaussianDP, Guarantee, Relation, Unit
-from dither.privacy.numbers import positive, small_probability, usual_delta, whole
-from dither.privacy.training import Run, noise_for, rate_of
+from dither.privacy import Guarantee
+from dither.privacy.numbers import positive
+from dither.privacy.training import Run, noise_for
 from dither.question import Question
 
-__all__ = ["Paid", "Plan", "check_paid", "plan_of", "way_of"]
-
-MANY_UNITS = 10**12
-MANY_STEPS = 10**7
-MANY_ROWS = 10**6
-OWNER = Unit("owner")
-WAYS = "epsilon, a share of the account, or noise"
+__all__ = ["Paid", "Plan", "check_paid", "plan_of", "plan_with", "run_for"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ class Plan:
 
     @property
     def terms(self) -> Terms | None:
-        return _terms(self.question.account)
+        return terms_of(self.question.account)
 
     @property
     def affordable(self) -> bool:
@@ -81,8 +73,8 @@ class Plan:
     def after(self, steps: int) -> Guarantee:
         """What the first steps promise by themselves."""
         epoch = math.ceil(steps / self.steps_per_epoch)
-        beside = _beside(self.validation, epoch, self.epochs, self.run.unit)
-        run = Run(self.run.rate, _stages(self.noises[:steps]), self.run.unit, beside)
+        beside = beside_of(self.validation, epoch, self.epochs, self.run.unit)
+        run = Run(self.run.rate, stages_of(self.noises[:steps]), self.run.unit, beside)
         return run.guarantee
 
     def epsilon_after(self, steps: int) -> float:
@@ -96,50 +88,39 @@ class Plan:
         return float(share_taken(self.terms.cost(self.charged), self.terms))
 
 
-def plan_of(
-    source: Source,
-    cost: Mapping[str, Any],
-    *,
-    units: int | None,
-    batch: int,
-    epochs: int,
-    rows: int | None,
-    schedule: Schedule | None,
-    delta: float | None,
-    validation: Validation | None = None,
-    paid: Paid | None = None,
-) -> Plan:
+def plan_of(asked: Asked, cost: Mapping[str, Any], paid: Paid | None = None) -> Plan:
     """The run that costs what was stated; or one that is paid for, as it was."""
-    way, amount = way_of(cost)
-    most, there = _rows(source, rows), _units(source, units)
-    size = whole("batch", batch, "pass how many units a batch has, such as 256")
-    count = whole("epochs", epochs, "pass how often units are seen, such as 10")
-    question = _question(source, cost)
-    # The run speaks of this unit itself, so nothing is converted when it is charged.
-    question = replace(question, unit=_protected(question))
-    terms = _terms(question.account)
-    at = _delta(terms, there, delta)
-    trained = there if validation is None else validation.left(there)
-    steps = count * math.ceil(trained / size)
-    if steps > MANY_STEPS:
-        raise ArgumentError(
-            "epochs", f"make {steps:,} steps, which is too many; ask for fewer"
-        )
-    factors = factors_of(schedule, steps)
-    beside = _beside(validation, count, count, question.unit)
-    if paid is not None:
-        run = Run(paid.rate, _stages(paid.noises), question.unit, beside)
-        rest = (run, paid.noises, at, paid.charged, paid.charged, validation)
-        return Plan(question, there, size, count, most, *rest)
-    wanted = Run(rate_of(size, trained), _stages(factors), question.unit, beside)
-    run = _with_noise(wanted, way, amount, terms, at)
-    pairs = zip(sorted(set(factors)), run.stages, strict=True)
+    if paid is None:
+        run = run_for(asked, *way_of(cost))
+        return plan_with(asked, run)
+    run = replace(asked.wanted, rate=paid.rate, stages=stages_of(paid.noises))
+    return _plan(asked, run, paid.noises, paid.charged, paid.charged)
+
+
+def plan_with(asked: Asked, run: Run, charged: Guarantee | None = None) -> Plan:
+    """The plan with a noise for each factor. What is charged is the cheapest way, unless
+    a charge pays for more than this run.
+    """
+    pairs = zip(sorted(set(asked.factors)), run.stages, strict=True)
     level = {factor: noise for factor, (noise, _) in pairs}
-    noises = tuple(level[factor] for factor in factors)
-    promised = question.owed(run.guarantee)
-    charged = promised if terms is None else cheapest(promised, terms)
-    rest = (run, noises, at, promised, charged, validation)
-    return Plan(question, there, size, count, most, *rest)
+    noises = tuple(level[factor] for factor in asked.factors)
+    promised = asked.question.owed(run.guarantee)
+    if charged is None:
+        terms = asked.terms
+        charged = promised if terms is None else cheapest(promised, terms)
+    return _plan(asked, run, noises, promised, charged)
+
+
+def _plan(
+    asked: Asked,
+    run: Run,
+    noises: tuple[float, ...],
+    promised: Guarantee,
+    charged: Guarantee,
+) -> Plan:
+    sizes = (asked.units, asked.batch, asked.epochs, asked.rows)
+    costs = (asked.delta, promised, charged, asked.validation)
+    return Plan(asked.question, *sizes, run, noises, *costs)
 
 
 def check_paid(plan: Plan) -> None:
@@ -154,18 +135,9 @@ def check_paid(plan: Plan) -> None:
         )
 
 
-def _beside(
-    validation: Validation | None, epoch: int, epochs: int, unit: Unit
-) -> GaussianDP | None:
-    """What measurements up to an epoch promise."""
-    if validation is None:
-        return None
-    return validation.promise(validation.times(epoch, epochs), unit)
-
-
-def _with_noise(
-    run: Run, way: str, amount: Any, terms: Terms | None, delta: float
-) -> Run:
+def run_for(asked: Asked, way: str, amount: Any) -> Run:
+    """The run with the noise that a cost leaves it."""
+    run, terms, delta = asked.wanted, asked.terms, asked.delta
     if way == "noise":
         return run.times(positive("noise", amount, "pass a multiplier such as 1.0"))
     if way == "share" and terms is None:
@@ -196,111 +168,3 @@ def _check_validation(
             f"alone takes {what} of {alone:.3g}, and the whole run may take "
             f"{float(amount):.3g}; raise its noise= or every=, or ask for more",
         )
-
-
-def way_of(cost: Mapping[str, Any]) -> tuple[str, Any]:
-    """How the cost is stated, and what is stated."""
-    if cost.get("rho") is not None:
-        raise ArgumentError("rho", f"is not what samples cost; state {WAYS}")
-    stated = [(way, cost.get(way)) for way in ("epsilon", "share", "noise")]
-    given = [(way, amount) for way, amount in stated if amount is not None]
-    if len(given) != 1:
-        raise ArgumentError("epsilon", f"state what this may cost in one way: {WAYS}")
-    return given[0]
-
-
-def _stages(noises: tuple[float, ...]) -> tuple[tuple[float, int], ...]:
-    return tuple(sorted(Counter(noises).items()))
-
-
-def _terms(account: Account | None) -> Terms | None:
-    return account.terms if isinstance(account, LedgerAccount) else None
-
-
-def _question(source: Source, cost: Mapping[str, Any]) -> Question:
-    asked = {"budget": cost.get("budget"), "by": cost.get("by")}
-    # The noise is settled here; a question must state some cost.
-    unit = _unit(source, asked["budget"])
-    stated = {"epsilon": 1.0, **asked}
-    return Question.of("training", stated, unit=unit, dataset=source.dataset)
-
-
-def _unit(source: Source, budget: Any) -> Unit:
-    """Whom training protects: the account's unit, where that is meant."""
-    terms = _terms(budget)
-    held = None if terms is None else terms.unit
-    if not source.owned:
-        return held if held is not None and held.name == ROW.name else ROW
-    if source.owner is None:  # ids of whatever the account is about
-        return held if held is not None and held.name != ROW.name else OWNER
-    return (
-        held if held is not None and held.name == source.owner else Unit(source.owner)
-    )
-
-
-def _protected(question: Question) -> Unit:
-    """The unit of the run's steps: an account about whoever is replaced gets steps that
-    move twice as far, and nothing from sampling (rule R25).
-    """
-    terms = _terms(question.account)
-    if terms is not None and terms.unit.relation is Relation.REPLACE:
-        return question.unit.replacing()
-    return question.unit
-
-
-def _units(source: Source, units: int | None) -> int:
-    declared = source.dataset.catalogue.population if source.dataset else None
-    stated = declared if units is None else units
-    way_out = "pass how many units there are by public knowledge, such as 60_000"
-    if stated is None:
-        raise ArgumentError("units", f"is missing; {way_out}")
-    if declared is not None and stated != declared:
-        raise ArgumentError(
-            "units", f"is declared as the population: {declared:,}; leave it out"
-        )
-    found = whole("units", stated, way_out)
-    if found > MANY_UNITS:
-        raise ArgumentError("units", f"are more than there can be; {way_out}")
-    return found
-
-
-def _rows(source: Source, rows: int | None) -> int:
-    """How many rows of a unit count: stated, or declared for the dataset."""
-    if not source.owned:
-        if rows not in (None, 1):
-            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
-        return 1
-    caps = {} if source.dataset is None else source.dataset.caps
-    only = next(iter(caps.values())) if len(caps) == 1 else None
-    declared = only if source.table is None else caps.get(source.table, only)
-    way_out = "pass how many rows of a unit count at most, such as 1"
-    stated = declared if rows is None else rows
-    if stated is None:
-        raise ArgumentError("rows", f"is missing; {way_out}")
-    most = whole("rows", stated, way_out)
-    if most > MANY_ROWS:
-        raise ArgumentError("rows", f"are too many to hold; {way_out}")
-    return most
-
-
-def _delta(terms: Terms | None, units: int, delta: float | None) -> float:
-    """The δ at which ε is stated: the account's, or the usual one for so many units."""
-    if terms is not None and delta is not None:
-        raise ArgumentError("delta", "is the account's; leave it out")
-    if terms is not None:
-        found = terms.total.delta
-    else:
-        found = usual_delta(units) if delta is None else delta
-        found = small_probability("delta", found, zero=False)
-    if not found:
-        raise ArgumentError(
-            "budget",
-            "has no δ, and noise of training needs one; open an account with a δ",
-        )
-    if found * units >= 1:
-        raise ArgumentError(
-            "delta",
-            f"is {found:g}, which allows one of {units:,} units to be shown; it must be "
-            f"far below 1/units, such as {usual_delta(units):g}",
-        )
-    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
+from dither.learn.asking import Asked, asked_of
 from dither.learn.checkpoints import check_place
 from dither.learn.clipping import Adapting
 from dither.learn.draws import Draws
@@ -47,7 +49,9 @@ from dither.learn.state import Held
 from dither.privacy.numbers import whole
 
 __all__ = [
+    "Planning",
     "Ready",
+    "asked_for",
     "differentiating",
     "every_of",
     "kept_at",
@@ -56,6 +60,7 @@ __all__ = [
     "prepared",
 ]
 
+Planning = Callable[[Source, Settings, Resumed | None], Plan]
 ROWS_AT_ONCE = 512
 """Rows that are differentiated together, unless `micro` says otherwise."""
 
@@ -91,8 +96,18 @@ class Ready:
     """A copy of this process, forked off by a callback or a dataset, runs nothing."""
 
 
-def prepared(model: Any, data: Any, settings: Settings) -> Ready:
-    """Check everything that is public; nothing is charged, and no record is read."""
+def prepared(
+    model: Any,
+    data: Any,
+    settings: Settings,
+    plans: Planning | None = None,
+    *,
+    each: int | None = None,
+) -> Ready:
+    """Check everything that is public; nothing is charged, and no record is read.
+    `plans` says what a run of a search does and costs. `each` is how many steps an epoch
+    has, where its units do not say it.
+    """
     _check_alone()
     if not isinstance(model, nn.Module):
         kind = type(model).__name__
@@ -105,7 +120,7 @@ def prepared(model: Any, data: Any, settings: Settings) -> Ready:
         probed = probe(own, settings.loss, source.schema, device, source.classes)
         optimizer, scheduler = optimizers(own, settings)
     found = kept_at(source, settings)
-    plan = planned(source, settings, found)
+    plan = (plans or partial(planned, each=each))(source, settings, found)
     radius = Adapting.of(settings.clip, own, plan.batch)
     held = held_source(settings, source, probed)
     texts = None
@@ -167,9 +182,20 @@ def every_of(settings: Settings, plan: Plan) -> int:
     return whole("every", settings.every, "pass a number of steps such as 100")
 
 
-def planned(source: Source, settings: Settings, found: Resumed | None = None) -> Plan:
+def planned(
+    source: Source,
+    settings: Settings,
+    found: Resumed | None = None,
+    each: int | None = None,
+) -> Plan:
     """What a run over these records costs."""
-    return plan_of(
+    paid = None if found is None else found.paid
+    return plan_of(asked_for(source, settings, each), settings.cost, paid)
+
+
+def asked_for(source: Source, settings: Settings, each: int | None = None) -> Asked:
+    """The run over these records, before its noise is known."""
+    return asked_of(
         source,
         settings.cost,
         units=settings.units,
@@ -179,7 +205,7 @@ def planned(source: Source, settings: Settings, found: Resumed | None = None) ->
         schedule=settings.noise_schedule,
         delta=settings.delta,
         validation=settings.validation,
-        paid=None if found is None else found.paid,
+        each=each,
     )
 
 

@@ -17,8 +17,8 @@ from dither.learn.columns import Column, Columns, Keyed, Numeric, saved_key
 from dither.learn.gradients.oracle import Inputs, called
 from dither.learn.history import evaluating
 from dither.learn.made_up import guarded
+from dither.learn.names import column_in
 from dither.learn.rows import Tensors
-from dither.learn.source import column_in
 from dither.learn.words import Words
 
 __all__ = ["Reading"]

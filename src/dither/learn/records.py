@@ -17,13 +17,14 @@ from torch.utils.data import Dataset as TorchDataset
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
+from dither.learn.names import EACH_ROW, ids_of, is_frame
 from dither.learn.rows import Samples, Tensors
 from dither.learn.schema import Schema, arranged, plain
-from dither.learn.source import EACH_ROW, Read, Source, ids_of
+from dither.learn.source import Read, Source
 from dither.learn.tables import frame_source, opened_source
 from dither.ledger import Receipt
 
-__all__ = ["is_frame", "source_of"]
+__all__ = ["source_of"]
 
 Collate = Callable[[list[Any]], Any]
 WAY_OUT = (
@@ -70,10 +71,6 @@ def _leave_out(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ArgumentError(name, "is not for data of this type; leave it out")
-
-
-def is_frame(data: Any) -> bool:
-    return isinstance(data, Mapping) or hasattr(data, "columns")
 
 
 def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:

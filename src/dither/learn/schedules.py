@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from torch import Tensor
 from torch.optim import LBFGS, SGD, Optimizer, SparseAdam
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.utils._pytree import tree_map_only
 
 from dither.errors import ArgumentError
 from dither.privacy.numbers import positive
@@ -97,9 +99,23 @@ def optimizer_of(optimizer: Any, lr: float | None) -> Callable[..., Optimizer]:
             "is missing: SGD's own rate of 0.001 learns next to nothing from clipped "
             "gradients; pass lr=1.0, or optimizer=torch.optim.Adam with lr=0.02",
         )
-    if lr is None:
-        return optimizer  # type: ignore[no-any-return]
-    return partial(optimizer, lr=positive("lr", lr, "pass a rate such as 0.1"))
+    if lr is not None:
+        optimizer = partial(optimizer, lr=positive("lr", lr, "pass a rate such as 0.1"))
+    return partial(_fresh, optimizer)
+
+
+def _fresh(optimizer: Any, parameters: Any) -> Any:
+    """An optimizer with tensors of its own: schedulers write rates into them, which the
+    next one made alike would begin with.
+    """
+    if not isinstance(optimizer, partial):
+        return optimizer(parameters)
+    words = tree_map_only(Tensor, _copied, optimizer.keywords)
+    return optimizer.func(*optimizer.args, parameters, **words)
+
+
+def _copied(one: Tensor) -> Tensor:
+    return one.detach().clone()
 
 
 def scheduler_of(scheduler: Any, optimizer: Optimizer) -> LRScheduler | None:

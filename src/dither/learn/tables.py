@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from dither.dataset import Dataset
-from dither.errors import ArgumentError
 from dither.ids import StoredIds
 from dither.learn.columns import (
     Column,
@@ -21,13 +20,23 @@ from dither.learn.columns import (
     stated,
     target_of,
 )
+from dither.learn.names import (
+    EACH_ROW,
+    column_in,
+    facts_of,
+    ids_of,
+    listed,
+    named,
+    table_of,
+)
 from dither.learn.reading import Reading
 from dither.learn.schema import Field, Schema
-from dither.learn.source import EACH_ROW, Read, Source, column_in, ids_of
+from dither.learn.source import Read, Source
 from dither.ledger import Receipt
 
 __all__ = ["frame_source", "opened_source", "unread"]
 
+OTHERWISE = 'or say how each is read, such as {"age": (0, 110), "sex": ["F", "M"]}'
 FEW = 3
 """More neighbouring columns than this, read alike, are not named one by one."""
 
@@ -35,8 +44,8 @@ FEW = 3
 def frame_source(
     data: Any, inputs: Any, target: Any, owner: Any, classes: Sequence[Any] | None
 ) -> Source:
-    names = _listed(inputs)
-    wanted = [*names, _named(target)]
+    names = listed(inputs, OTHERWISE)
+    wanted = [*names, named(target)]
     for name in names:
         column_in(data, "inputs", name)
     column_in(data, "target", target)
@@ -44,13 +53,13 @@ def frame_source(
     columns = Columns(tuple(how), target_of(classes))
     reading = Reading(tuple(names), target, columns)
     ids = ids_of(data, owner)
-    named = owner if isinstance(owner, str) and owner != EACH_ROW else None
-    owned = named is not None or not isinstance(owner, str)
+    column = owner if isinstance(owner, str) and owner != EACH_ROW else None
+    owned = column is not None or not isinstance(owner, str)
     return Source(
         columns.schema,
         lambda _: (reading.rows(data), ids()),
         owned,
-        named,
+        column,
         notes=_notes(names, how),
         reading=reading,
         columns=_in_full(wanted, columns),
@@ -100,14 +109,10 @@ def opened_source(
     data: Dataset, inputs: Any, target: Any, owner: Any, table: str | None
 ) -> Source:
     """A dataset knows its unit, and what is public about its columns."""
-    if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
-    known = [one.name for one in data.catalogue.private]
-    if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
-    names = _listed(inputs)
-    wanted = [*names, _named(target)]
-    facts = [_facts(data, name, table) for name in wanted]
+    table = table_of(data, owner, table)
+    names = listed(inputs, OTHERWISE)
+    wanted = [*names, named(target)]
+    facts = [facts_of(data, name, table) for name in wanted]
     pairs = zip(names, facts, strict=False)
     how = [declared(one, _how(inputs, name)) for name, one in pairs]
     columns = Columns(tuple(how), declared_target(facts[-1]))
@@ -132,32 +137,5 @@ def opened_source(
     )
 
 
-def _facts(data: Dataset, name: str, table: str | None) -> Any:
-    found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
-    if found is None or table not in (None, found.table):
-        listed = ", ".join(map(repr, data.facts))
-        raise ArgumentError(
-            "inputs", f"there is no column {name!r}; there are {listed}"
-        )
-    return found
-
-
-def _listed(inputs: Any) -> list[str]:
-    listed = isinstance(inputs, Sequence | Mapping) and not isinstance(inputs, str)
-    if not listed or not inputs or not all(isinstance(one, str) for one in inputs):
-        raise ArgumentError(
-            "inputs",
-            'must list the columns to learn from, such as ["age", "days"], or say how '
-            'each is read, such as {"age": (0, 110), "sex": ["F", "M"]}',
-        )
-    return list(inputs)
-
-
 def _how(inputs: Any, name: str) -> Any:
     return inputs[name] if isinstance(inputs, Mapping) else None
-
-
-def _named(target: Any) -> str:
-    if not isinstance(target, str):
-        raise ArgumentError("target", 'must name a column, such as "ward"')
-    return target

@@ -15,7 +15,7 @@ from dither.learn.draws import secretly
 from dither.learn.gradients.oracle import trained
 from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
-from dither.learn.holding import held_out
+from dither.learn.holding import Records
 from dither.learn.loop import Loop
 from dither.learn.preparing import (
     Ready,
@@ -29,7 +29,6 @@ from dither.learn.preparing import (
 from dither.learn.previewing import Preview, preview_of
 from dither.learn.release import ModelRelease, digest_of
 from dither.learn.resuming import blocks, keep, key_of, paying
-from dither.learn.rows import units_of
 from dither.learn.settings import Settings, Training
 from dither.learn.silence import silently
 from dither.learn.tables import unread
@@ -38,7 +37,7 @@ from dither.ledger.attempts import check_process
 from dither.question import Paid
 from dither.release import Source
 
-__all__ = ["preview", "train"]
+__all__ = ["EXAMPLE", "preview", "released", "train"]
 
 EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, lr=1.0, epsilon=3)"
 
@@ -93,7 +92,8 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     ready = prepared(model, data, Settings(**options))
     with paying(ready) as (paid, attempt):
         epochs = _run(ready, paid) if attempt is None else _kept(ready, paid, attempt)
-        return _released(ready, paid.source, attempt, epochs)
+        history = History(epochs, ready.plan.epsilon_after)
+        return ModelRelease(**released(ready, paid.source, history, attempt))
 
 
 @by_name(EXAMPLE.replace("train", "preview"), Training)
@@ -154,15 +154,14 @@ def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
 def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
     keep_memory()
     with secretly(ready.device), silently():
-        rows, owners = ready.source.read(paid.receipt)
-        units = units_of(rows, owners, ready.plan.rows)
-        units, held = held_out(ready, units, owners, paid.receipt)
+        units, held = Records.read(ready, paid.receipt).units(ready)
     return Loop(ready, units, paid.tell, epochs, held)
 
 
-def _released(
-    ready: Ready, source: Source, attempt: Attempt | None, epochs: tuple[Epoch, ...]
-) -> ModelRelease:
+def released(
+    ready: Ready, source: Source, history: History, attempt: Attempt | None = None
+) -> dict[str, Any]:
+    """What a release of a run holds; the book notes which weights came out."""
     check_process(ready.process)
     value = _trained(ready)
     digest = digest_of(value)
@@ -172,16 +171,16 @@ def _released(
         attempt.store(key, f"sha256 {digest}")
     elif isinstance(account, Account) and receipt is not None:
         account.store(receipt, key_of(receipt, receipt.number), f"sha256 {digest}")
-    return ModelRelease(
-        what="model",
-        value=value,
-        sources=(source,),
-        notes=_notes(ready),
-        history=History(epochs, ready.plan.epsilon_after),
-        delta=ready.plan.delta,
-        digest=digest,
-        reading=ready.source.reading,
-    )
+    return {
+        "what": "model",
+        "value": value,
+        "sources": (source,),
+        "notes": _notes(ready),
+        "history": history,
+        "delta": ready.plan.delta,
+        "digest": digest,
+        "reading": ready.source.reading,
+    }
 
 
 def _trained(ready: Ready) -> nn.Module:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from dither.dataset import Account, Dataset
-from dither.errors import ArgumentError
+from dither.errors import ArgumentError, UnitMismatch
 from dither.ledger import Account as LedgerAccount
 from dither.ledger.terms import Terms
 from dither.privacy import ROW, Unit
@@ -47,7 +47,13 @@ def unit_of(source: About, budget: Any) -> Unit:
     terms = terms_of(budget)
     held = None if terms is None else terms.unit
     if not source.owned:
-        return held if held is not None and held.name == ROW.name else ROW
+        if held is not None and held.name != ROW.name:
+            raise UnitMismatch(
+                "owner",
+                f"is missing: each row counts as a unit, and the account is for one "
+                f"{held.name}; pass owner= with the {held.name} of each row",
+            )
+        return ROW if held is None else held
     if source.owner is None:  # ids of whatever the account is about
         return held if held is not None and held.name != ROW.name else OWNER
     return (

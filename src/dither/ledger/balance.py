@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded, LedgerError
@@ -20,6 +21,7 @@ from dither.ledger.transitions import Refusal, refusal, standing
 from dither.privacy import Guarantee, Unit
 
 if TYPE_CHECKING:
+    from dither.explain.report import Report
     from dither.ledger.entry import Entry
     from dither.ledger.facts import Facts
     from dither.ledger.store import Run
@@ -249,6 +251,13 @@ class Balance(Curated):
             seen, spent = rows[0][0], json.loads(rows[0][1]).get("spent")
             if spent is not None:
                 yield replace(now.emptied(), **dict(zip(SPENT, spent, strict=True)))
+
+    def report(self) -> Report:
+        """The page that explains this account: what it promises, its burn-down, all
+        charges, what is left, and how to verify it. `save("report.html")` writes it.
+        """
+        made: Report = import_module("dither.explain.report").of_account(self)
+        return made
 
     def __str__(self) -> str:
         facts = self._there()

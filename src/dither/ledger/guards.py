@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from pathlib import Path
 
 from dither.ledger.locks import hold
@@ -29,6 +30,8 @@ INDEX = (128, 1)  # the byte of `-shm` that says that somebody uses it
 _LOCK = threading.Lock()
 _HELD: dict[tuple[int, int], list[int]] = {}
 """For each file its descriptor, and how many books of this process use it."""
+_LEFT: deque[tuple[int, int]] = deque()
+"""Files that books no longer use, and that nobody has given back yet."""
 
 
 class Guard:
@@ -55,8 +58,8 @@ class Guard:
         keys, self._keys = self._keys, []
         if self._pid != os.getpid():
             return
-        for key in keys:
-            _give_back(key)
+        _LEFT.extend(keys)
+        _tidy()
 
     def __del__(self) -> None:
         self.close()
@@ -70,16 +73,28 @@ def _take(path: Path, start: int, length: int) -> tuple[int, int]:
             _HELD[key] = [os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)), 0]
         _HELD[key][1] += 1
         hold(_HELD[key][0], start, length, held=True)
-        return key
+    _tidy()
+    return key
+
+
+def _tidy() -> None:
+    """Give back what is left, unless somebody holds the lock, who does it afterwards.
+    Nobody waits here: a forgotten book may be collected in the middle of anything, and so
+    while its own thread holds the lock.
+    """
+    while _LEFT and _LOCK.acquire(blocking=False):
+        try:
+            _give_back(_LEFT.popleft())
+        finally:
+            _LOCK.release()
 
 
 def _give_back(key: tuple[int, int]) -> None:
-    with _LOCK:
-        if key not in _HELD:
-            return
-        _HELD[key][1] -= 1
-        if not _HELD[key][1]:
-            os.close(_HELD.pop(key)[0])
+    if key not in _HELD:
+        return
+    _HELD[key][1] -= 1
+    if not _HELD[key][1]:
+        os.close(_HELD.pop(key)[0])
 
 
 def _forget() -> None:
@@ -91,6 +106,7 @@ def _forget() -> None:
     for descriptor, _ in _HELD.values():
         os.close(descriptor)
     _HELD.clear()
+    _LEFT.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -220,7 +220,11 @@ class Remaining:
         ]
         if self.terms.accounting is not Accounting.PURE:
             kinds.append(GaussianDP(mu_for_error(error, confidence, 1), unit=unit))
-        return max(self._times(self.terms.cost(kind)) for kind in kinds)
+        return max(map(self.times, kinds))
+
+    def times(self, guarantee: Guarantee) -> int:
+        """How many answers with this guarantee fit, by the better of the two sums."""
+        return self._times(self.terms.cost(guarantee))
 
     def _times(self, price: Price) -> int:
         return (

@@ -164,8 +164,11 @@ def _column(values: Any, name: str, domain: Domain | Numbers) -> Any:
 
 def _named(values: Any, name: str) -> Any:
     """A column of a mapping or a frame (whose names Arrow keeps elsewhere)."""
-    frame = not isinstance(values, Mapping)
-    names = getattr(values, "column_names", values.columns) if frame else values
+    names = values
+    if not isinstance(values, Mapping):
+        names = getattr(values, "column_names", None)
+        # a column of pandas can have that name
+        names = names if isinstance(names, list) else values.columns
     if name not in names:
         raise ArgumentError(
             "values",

@@ -5,6 +5,7 @@ time, by inversion of a uniform number of which as many bits are drawn as it tak
 from __future__ import annotations
 
 import decimal
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -39,16 +40,16 @@ def poisson_count(mean: float) -> int:
     return draw_count(Poisson(exact), 0, stream.current())
 
 
-class Law:
+class Law(ABC):
     """The first probability, and how each follows from the one before: both to as many
     digits as a context has.
     """
 
-    def first(self, ctx: decimal.Context) -> Decimal:
-        raise NotImplementedError
+    @abstractmethod
+    def first(self, ctx: decimal.Context) -> Decimal: ...
 
-    def ratio(self, count: int) -> Fraction:
-        raise NotImplementedError
+    @abstractmethod
+    def ratio(self, count: int) -> Fraction: ...
 
 
 class Binomial(Law):

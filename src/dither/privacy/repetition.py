@@ -15,7 +15,7 @@ profile δ of Q. Proofs: docs/proofs/search.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,8 +101,13 @@ class Repetitions:
         return high
 
 
-def repeated(base: Guarantee, repetitions: Repetitions) -> Guarantee:
-    """What the best of so many runs promises, where each promises `base`.
+def repeated(
+    base: Guarantee,
+    repetitions: Repetitions,
+    orders: Sequence[float] | None = None,
+) -> Guarantee:
+    """What the best of so many runs promises, where each promises `base`. Rényi losses
+    are listed at `orders`.
 
     Guarantee: of pure ε runs ε + (1+η)·ln C, which is at most (2+η)·ε. Of others the
     Rényi loss at each order α is that of a run, and (1+η)·ln C + ln(mean)/(α−1). A δ
@@ -119,9 +124,11 @@ def repeated(base: Guarantee, repetitions: Repetitions) -> Guarantee:
             return PureDP(pure, unit=base.unit)
         return ApproxDP(pure, delta, unit=base.unit)
     widening = None if repetitions.eta is None else repetitions.widening(base)
-    orders = base.orders if isinstance(base, RenyiDP) else ORDERS
+    if orders is None:
+        orders = base.orders if isinstance(base, RenyiDP) else ORDERS
     losses = [(order, _loss(base, repetitions, order, widening)) for order in orders]
-    return RenyiDP(_falling(losses), delta, unit=base.unit)
+    finite = [(order, loss) for order, loss in losses if math.isfinite(loss)]
+    return RenyiDP(_falling(finite), delta, unit=base.unit)
 
 
 def repeated_approx(

@@ -25,6 +25,7 @@ from dither.ledger.shares import share_of
 from dither.noise import token
 from dither.privacy import Unit
 from dither.query.answer.assemble import Answer
+from dither.query.answer.details import details_of
 from dither.query.answer.noisy import Noisy, measure
 from dither.query.answer.notes import Notes
 from dither.query.answer.solve import solve
@@ -421,6 +422,7 @@ class Database:
             keys=tuple(
                 output.name for output in outputs if isinstance(output.expr, KeyLeaf)
             ),
+            details=partial(details_of, plan),
         )
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dither import audit
-from dither.learn import LinearRegression, LogisticRegression, StandardScaler
+from dither.learn import LinearRegression, LogisticRegression, Ridge, StandardScaler
 from dither.privacy import GaussianDP, PureDP
 from tests.learn.estimators.data import GENERATOR
 
@@ -43,6 +43,11 @@ def lined(data: Data, bounds: Any, delta: float) -> Any:
     return model.fit(data[0], data[2]).release_.value
 
 
+def ridged(data: Data, bounds: Any, delta: float) -> Any:
+    model = Ridge(0.5, **cost(delta), bounds=bounds, y_bounds=(0, 2))
+    return model.fit(data[0], data[2]).release_.value
+
+
 def classed(data: Data, bounds: Any, delta: float) -> Any:
     model = LogisticRegression(
         **cost(delta), bounds=bounds, classes=(0, 1), max_iter=3
@@ -50,7 +55,7 @@ def classed(data: Data, bounds: Any, delta: float) -> Any:
     return [*model.coef_[0], *model.intercept_]
 
 
-EVERY = [pytest.param(one, id=one.__name__) for one in (scaled, lined, classed)]
+EVERY = [pytest.param(one, id=one.__name__) for one in (scaled, lined, ridged, classed)]
 Fit = Callable[[Data, Any, float], Any]
 
 

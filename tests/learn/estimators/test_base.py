@@ -26,6 +26,7 @@ from tests.learn.estimators.data import classified, lined
 
 X, Y = classified()
 ROWS, LINE = lined(300)
+TWICE = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
 
 
 def logistic(**more: Any) -> LogisticRegression:
@@ -156,6 +157,7 @@ def test_bad_questions_cost_nothing(change: dict[str, Any], argument: str) -> No
         ("text", Y, None, "X"),
         ({"a": [1.0], "b": [1.0, 2.0]}, [0], None, "X"),
         ({}, [], None, "X"),
+        (TWICE, [0], None, "X"),
         (X, None, None, "y"),
         (X, Y[:-1], None, "y"),
         (X, np.stack([Y, Y], axis=1), None, "y"),
@@ -163,7 +165,7 @@ def test_bad_questions_cost_nothing(change: dict[str, Any], argument: str) -> No
         (X, Y, "patient", "owner"),
         (X, Y, X[:, 0], "owner"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_shapes_are_checked_first(
     inputs: Any, target: Any, owner: Any, argument: str
@@ -216,8 +218,11 @@ def test_odd_rows_are_no_error(place: int, delta: float | None) -> None:
 
 def test_an_account_about_owners_needs_owners() -> None:
     budget = Budget(3.0, 1e-6, unit=Unit("patient"))
-    with pytest.raises(UnitMismatch):
+    with pytest.raises(UnitMismatch, match="pass owner= with the patient of each row"):
         scaler(budget=budget).fit(X)
+    with pytest.raises(ArgumentError, match=r"pass them, as frame\['patient'\]"):
+        scaler(budget=budget).fit(X, owner="patient")
+    assert budget.spent == 0
     fitted = scaler(budget=budget, rows=3).fit(X, owner=np.arange(len(X)) // 3)
     assert fitted.release_.guarantee.unit == Unit("patient")
     assert abs(fitted.n_samples_seen_ - 100) < 60

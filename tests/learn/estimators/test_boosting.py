@@ -107,10 +107,12 @@ def test_bins_cover_the_bounds() -> None:
 def test_parts_of_the_cost_add_up(rounds: int | None) -> None:
     for spending in (GAUSSIAN, PURE):
         plan = Boosting.of(declared(2, classes=2), spending, 4, rounds)
-        assert plan.count is not None
+        assert plan.count.spending is not None
         step = plan.rest.each(plan.rounds)
         power = 2 if spending.gaussian else 1
-        first, each = (float(one.mu or one.epsilon or 0) for one in (plan.count, step))
+        first, each = (
+            float(one.mu or one.epsilon or 0) for one in (plan.count.spending, step)
+        )
         most = float(spending.mu or spending.epsilon or 0) ** power
         total = first**power + plan.rounds * each**power
         assert 0.9999 * most < total <= most

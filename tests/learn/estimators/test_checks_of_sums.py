@@ -1,11 +1,17 @@
-"""scikit-learn's own checks of the estimators of noisy sums, as far as privacy allows."""
+"""scikit-learn's own checks of the estimators of noisy sums and counts, as far as privacy allows."""
 
 import warnings
 
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from dither.learn import PCA, GaussianNB, KMeans
+from dither.learn import (
+    PCA,
+    ExplainableBoostingClassifier,
+    GaussianNB,
+    KMeans,
+    RandomForestClassifier,
+)
 
 BOUNDS = {"epsilon": 1e4, "bounds": (-100, 100)}
 ALL = {
@@ -21,6 +27,7 @@ CLASSES = {
     "check_supervised_y_no_nan": "a missing label is data, and does not count",
     "check_supervised_y_2d": "a second fit has other noise",
 }
+DRAWN = {"check_classifier_data_not_an_array": "a second fit has other noise"}
 CLUSTERS = {"check_clustering": "labels of private rows are no release"}
 
 
@@ -29,6 +36,16 @@ CLUSTERS = {"check_clustering": "labels of private rows are no release"}
     [
         pytest.param(
             GaussianNB(classes=(0, 1, 2), **BOUNDS), ALL | CLASSES, id="bayes"
+        ),
+        pytest.param(
+            RandomForestClassifier(classes=(0, 1, 2), **BOUNDS),
+            ALL | CLASSES | DRAWN,
+            id="forest",
+        ),
+        pytest.param(
+            ExplainableBoostingClassifier(classes=(0, 1, 2), **BOUNDS),
+            ALL | CLASSES | DRAWN,
+            id="boosting",
         ),
         pytest.param(KMeans(3, **BOUNDS), ALL | CLUSTERS, id="clusters"),
         pytest.param(PCA(**BOUNDS), ALL, id="components"),

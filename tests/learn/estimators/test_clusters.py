@@ -12,7 +12,13 @@ import dither
 from dither import audit
 from dither.errors import ArgumentError
 from dither.learn import KMeans
-from dither.learn.estimators.clusters import MOST_ITERATIONS, Lloyd, directions, near
+from dither.learn.estimators.lloyd import (
+    MOST_ITERATIONS,
+    Lloyd,
+    Place,
+    directions,
+    near,
+)
 from tests.learn.estimators.support_sums import (
     NORMAL,
     PURE,
@@ -45,6 +51,32 @@ def test_what_one_unit_moves(width):
         lengths += [np.linalg.norm(step) / normal.noise(1).sensitivity]
     assert max(most) == 1.0  # never more, and reached
     assert 0.999 < max(lengths) <= 1
+
+
+def test_what_one_unit_moves_where_few_columns_are_used():
+    plan, used = Lloyd.of(declared(3), PURE, 2, 2), np.array([0, 2])
+    noise = plan.noise(2, len(used))
+    assert noise.dims == 3
+    centres, there = np.array([[-0.5] * 3, [0.5] * 3]), rows_of([[0.2, 0.9, 0.4]])
+    without = plan.exact(there, centres, used)
+    moved = [
+        np.abs(plan.exact(joined(there, more), centres, used) - without)
+        for weight, more in units(3)
+        if weight == 1
+    ]
+    assert without.shape == (2, 3)
+    assert max(one.max(axis=1).sum() for one in moved) == noise.sensitivity
+
+
+def test_noise_decides_the_number_of_columns():
+    """Pure noise grows with them; centres are then told apart in fewer."""
+    few, many = (Place(one, np.zeros(50), np.full(50, 0.2)) for one in (20.0, 1e6))
+    plan = Lloyd.of(declared(50), PURE, 5, None)
+    assert len(plan.used(few)) == 4
+    assert len(plan.used(many)) == 50
+    assert len(Lloyd.of(declared(50), NORMAL, 5, None).used(few)) == 50
+    spread = Place(20.0, np.zeros(50), np.linspace(0.1, 0.3, 50))
+    assert list(plan.used(spread)) == [46, 47, 48, 49]
 
 
 def test_parts_add_up():

@@ -34,7 +34,7 @@ def test_splits_are_within_their_cells(depth: int) -> None:
     assert trees.depth == depth
     assert len(trees) == 4
     points = np.random.default_rng(1).uniform(size=(4000, 2))  # allowed: made-up data
-    leaves = trees.leaves(points)
+    leaves = np.stack(list(trees.leaves(points)))
     assert leaves.min() >= 0
     assert leaves.max() < 1 << depth
     # each leaf is a box: no point of another leaf lies between two of its points
@@ -43,6 +43,34 @@ def test_splits_are_within_their_cells(depth: int) -> None:
             held = points[tree == leaf]
             inside = ((points >= held.min(0)) & (points <= held.max(0))).all(axis=1)
             assert (tree[inside] == leaf).all()
+
+
+def test_a_leaf_depends_on_its_row_alone() -> None:
+    """Whoever else is there, and however the levels of a tree are gone through."""
+    trees = Trees.drawn(3, 9, 4)
+    points = np.random.default_rng(2).uniform(size=(40_000, 4))  # allowed: made-up data
+    points[:9] = np.linspace(0, 1, 9)[:, None]
+    among = np.stack(list(trees.leaves(points)))
+    for count in (1, 9, 300, 3000):
+        alone = np.stack(list(trees.leaves(points[:count])))
+        assert (alone == among[:, :count]).all()
+
+
+def test_cells_end_where_nodes_above_split() -> None:
+    """Thresholds are those of a walk from node to node."""
+    trees = Trees.drawn(5, 6, 2)
+    for columns, thresholds in zip(trees.columns, trees.thresholds, strict=True):
+        cells = {0: [(0.0, 1.0), (0.0, 1.0)]}
+        for node, column in enumerate(columns):
+            low, high = cells[node][column]
+            place = (thresholds[node] - low) / (high - low)
+            assert 0.1 - 1e-9 <= place <= 0.9 + 1e-9
+            for child, cell in (
+                (2 * node + 1, (low, thresholds[node])),
+                (2 * node + 2, (thresholds[node], high)),
+            ):
+                cells[child] = list(cells[node])
+                cells[child][column] = cell
 
 
 def test_trees_are_drawn_anew() -> None:
@@ -91,12 +119,17 @@ def test_what_it_costs(units: int | None) -> None:
 def test_parts_of_the_cost_add_up() -> None:
     for spending in (GAUSSIAN, PURE):
         plan = Forest.of(declared(2, classes=2), spending, None, None)
-        assert plan.count is not None
-        paid = [float(one.mu or one.epsilon or 0) for one in (plan.count, plan.leaves)]
+        assert plan.count.spending is not None
+        paid = [
+            float(one.mu or one.epsilon or 0)
+            for one in (plan.count.spending, plan.leaves)
+        ]
         power = 2 if spending.gaussian else 1
         most = float(spending.mu or spending.epsilon or 0) ** power
         assert 0.9999 * most < sum(one**power for one in paid) <= most
-    assert Forest.of(declared(2, classes=2, units=9), PURE, None, None).count is None
+    assert (
+        Forest.of(declared(2, classes=2, units=9), PURE, None, None).count.noise is None
+    )
 
 
 def test_it_learns() -> None:
@@ -158,7 +191,8 @@ def counted(data: Any, bounds: Any = (0, 1)) -> Any:
     made = RandomForestClassifier(
         epsilon=1.0, bounds=bounds, classes=(0, 1), n_estimators=2, max_depth=1, units=4
     ).fit(*data)
-    leaves = made.trees_.leaves(made.declared_.shares(np.array([[1.0], [0.4]])))
+    found = made.trees_.leaves(made.declared_.shares(np.array([[1.0], [0.4]])))
+    leaves = np.stack(list(found))
     shown = made.release_.value[[0, 1], leaves[:, 0], 1]
     return [*shown, *(leaves[:, 0] == leaves[:, 1])]
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression as Plain
 
+from dither import ArgumentError
 from dither.learn import LogisticRegression
 from dither.learn.estimators.centroids import Centroids
 from dither.learn.estimators.logistic import Descent
@@ -77,7 +78,7 @@ def test_pure_parts_add_up() -> None:
     look, step, steps = plan.descent.look, plan.descent.step, plan.descent.steps
     descent = look.spending.epsilon + steps * step.epsilon
     for rest in (plan.sums.spending.epsilon, descent):
-        assert 0.999 < plan.count.epsilon + rest <= 1.0
+        assert 0.999 < plan.count.spending.epsilon + rest <= 1.0
 
 
 def test_steps_are_longer_and_wider_where_rows_are_many() -> None:
@@ -85,3 +86,16 @@ def test_steps_are_longer_and_wider_where_rows_are_many() -> None:
     paces = [plan.pace(units) for units in (10.0, 100.0, 10.0**6)]
     assert paces[0].rate < paces[1].rate
     assert paces[0].widened == 1.0 < paces[2].widened == 2.0
+
+
+@pytest.mark.parametrize(("delta", "said"), [(1e-6, "stops early"), (None, "means")])
+def test_a_release_says_what_its_coefficients_are(
+    delta: float | None, said: str
+) -> None:
+    model = LogisticRegression(
+        epsilon=1.0, delta=delta, bounds=(-3, 3), classes=(0, 1)
+    ).fit(MANY[:100], LABELS[:100])
+    assert said in str(model.release_)
+    assert "maximum likelihood" in str(model.release_)
+    with pytest.raises(ArgumentError, match="has none"):
+        model.release_.interval()

@@ -9,8 +9,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer
 
-from dither import ArgumentError, Budget, PureDP
-from dither.learn import LogisticRegression, StandardScaler, make_pipeline
+from dither import ArgumentError, Budget, BudgetExceeded, PureDP, Unit
+from dither.learn import (
+    GridSearch,
+    LogisticRegression,
+    StandardScaler,
+    make_pipeline,
+)
 from tests.learn.estimators.data import classified
 
 X, Y = classified(2000)
@@ -67,6 +72,69 @@ def test_what_a_later_step_refuses_is_refused_first() -> None:
     with pytest.raises(ArgumentError, match="put it last"):
         make_pipeline(last, first)
     assert budget.affords(PureDP(9.0))
+
+
+@pytest.mark.parametrize(
+    "account", [Budget(2.9), Budget(1.2, 1e-6), Budget(1.2, 1e-6, accounting="gdp")]
+)
+def test_steps_that_do_not_fit_together_cost_nothing(account: Any) -> None:
+    """Each would fit by itself."""
+    costs = [1.0, 2.0] if account.epsilon > 2 else [0.8, 0.9]
+    scaler, model = steps(account)
+    scaler.epsilon, model.epsilon = costs
+    assert all(account.affords(PureDP(one)) for one in costs)
+    with pytest.raises(BudgetExceeded, match="Nothing was spent"):
+        make_pipeline(scaler, model).fit(X, Y)
+    assert account.charges == 0
+
+
+def test_steps_that_just_fit_together_are_fitted() -> None:
+    account = Budget(3.0)
+    make_pipeline(*steps(account)).fit(X, Y)
+    assert account.charges == 2
+
+
+def test_a_search_fits_beside_a_step_where_units_are_replaced() -> None:
+    """The search's charge is stated for them, and the scaler's is converted."""
+    account = Budget(9.0, 1e-6, unit=Unit("row", "replace"))  # type: ignore[arg-type]
+    scaler, model = steps(account)
+    found = GridSearch(
+        model.set_params(epsilon=None, budget=None),
+        {"max_iter": [5, 10, 20, 40]},
+        epsilon=1.0,
+        validation=0.25,
+        repetitions=8,
+        budget=account,
+    )
+    held = make_pipeline(scaler, found).fit(X, Y)
+    assert all(account.holds(one.receipt) for one in held.releases_)
+
+
+def test_public_rows_do_not_score_a_later_step() -> None:
+    """They are as the first step sees rows, and the search is of rows after it."""
+    account = Budget(9.0, 1e-6)
+    scaler, model = steps(account)
+    plain, grid = model.set_params(epsilon=None, budget=None), {"max_iter": [5, 10]}
+    more: dict[str, Any] = {"epsilon": 1.0, "public": (X[:50], Y[:50])}
+    search = GridSearch(plain, grid, budget=account, **more)
+    with pytest.raises(ArgumentError, match="before the search"):
+        make_pipeline(scaler, search).fit(X, Y)
+    assert account.affords(PureDP(9.0))
+
+
+def test_a_later_step_with_another_account_is_checked_first() -> None:
+    first, other = Budget(3.0), Budget(1.0)
+    scaler, model = steps(first)
+    with pytest.raises(BudgetExceeded):
+        make_pipeline(scaler, model.set_params(budget=other)).fit(X, Y)
+    assert first.charges == other.charges == 0
+
+
+def test_a_missing_target_is_refused_first() -> None:
+    account = Budget(3.0)
+    with pytest.raises(ArgumentError, match="y is None"):
+        make_pipeline(*steps(account)).fit(X)
+    assert account.charges == 0
 
 
 def test_rows_may_be_transformed_one_by_one() -> None:

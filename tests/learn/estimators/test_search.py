@@ -4,7 +4,9 @@ it charges.
 
 from __future__ import annotations
 
+import logging
 import pickle
+import warnings
 from itertools import product
 from typing import Any
 
@@ -12,12 +14,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
 from dither import ArgumentError, Budget, Unit, audit
-from dither.learn import GridSearch, LogisticRegression, Ridge
+from dither.learn import GaussianNB, GridSearch, LogisticRegression, Ridge
 from dither.learn.estimators.data import Declared, Rows, source_of
 from dither.learn.estimators.repeating import Way
-from dither.learn.estimators.scoring import STEPS, Aside, in_places
+from dither.learn.estimators.scoring import STEPS, Aside, Public, in_places
 from dither.learn.estimators.spending import Spending
 from dither.privacy import ROW, ApproxDP, GaussianDP, PureDP, RenyiDP
 from dither.privacy.repetition import repeated, repeated_approx
@@ -26,6 +29,7 @@ MADE = np.random.default_rng(3)  # allowed: made-up data
 INPUTS = MADE.uniform(0, 1, size=(200, 3))
 LABELS = (INPUTS[:, 0] > INPUTS[:, 1]).astype(int)
 GRID = {"max_iter": [2, 5, 10, 20, 30, 40]}
+UNITS = (100, 20_000, 50_000, 1_000_000)
 
 
 def model(**more: Any) -> LogisticRegression:
@@ -305,6 +309,9 @@ def test_a_private_score_says_how_good_the_best_is() -> None:
         ({"public": (INPUTS[:0], LABELS[:0])}, "3 columns"),
         ({"scoring": print}, "public"),
         ({"scoring": 5, "public": (INPUTS, LABELS)}, "function"),
+        ({"scoring": "acuracy", "public": (INPUTS, LABELS)}, "did you mean 'accuracy'"),
+        ({"scoring": "r2", "public": None}, "public"),
+        ({"scoring": "roc_auc", "public": (INPUTS[:1], LABELS[:1])}, "scoring"),
         ({"epsilon": None}, "epsilon"),
     ],
 )
@@ -422,3 +429,86 @@ def test_each_candidate_once_fits_an_account_of_just_that(epsilon: float) -> Non
     few = {"max_iter": [1, 2]}
     GridSearch(model(), few, epsilon=epsilon, budget=budget).fit(INPUTS, LABELS)
     assert not budget.affords(PureDP(1e-6))
+
+
+def test_a_name_of_a_score_runs_no_code_of_the_caller() -> None:
+    search = GridSearch(
+        model(),
+        GRID,
+        epsilon=20,
+        public=(INPUTS, LABELS),
+        scoring="balanced_accuracy",
+    ).fit(INPUTS, LABELS)
+    assert 0.5 < search.best_score_ <= 1
+    assert "keep nothing" not in str(search.release_)
+    line = Ridge(bounds=(0, 1), y_bounds=(0, 1))
+    words: dict[str, Any] = {"public": (INPUTS, LABELS), "scoring": "r2"}
+    tuned = GridSearch(line, {"alpha": [0.1, 10.0]}, epsilon=50, **words)
+    assert tuned.fit(INPUTS, LABELS).best_score_ <= 1
+
+
+def test_pure_noise_is_no_choice_where_it_costs_the_account_far_more() -> None:
+    """As for a single fit (rule R16)."""
+    account, few = Budget(30.0, 1e-6), {"priors": [None, [0.5, 0.5]]}
+    plain = GaussianNB(bounds=(0, 1), classes=(0, 1))
+    words: dict[str, Any] = {"epsilon": 1.0, "public": (INPUTS, LABELS)}
+    found = GridSearch(plain, few, budget=account, **words).fit(INPUTS, LABELS)
+    alone = clone(plain).set_params(epsilon=1.0, budget=account).fit(INPUTS, LABELS)
+    taken = [
+        account.terms.cost(one.release_.guarantee).loss / account.terms.loss_cap
+        for one in (found, alone)
+    ]
+    assert taken[0] < 1.5 * taken[1]
+    free = GridSearch(plain, few, delta=1e-6, **words)
+    assert isinstance(free.fit(INPUTS, LABELS).release_.guarantee, PureDP)
+
+
+THREE = np.digitize(INPUTS[:, 0], [0.33, 0.66])
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [((1, 0), LABELS), (("b", "a"), np.array(["a", "b"])[LABELS]), ((2, 0, 1), THREE)],
+    ids=["numbers", "texts", "three"],
+)
+@pytest.mark.parametrize("scoring", ["roc_auc_ovr", "neg_log_loss"])
+@pytest.mark.parametrize("kind", [LogisticRegression, GaussianNB])
+def test_classes_are_declared_in_any_order(
+    classes: Any, labels: Any, scoring: str, kind: Any
+) -> None:
+    """scikit-learn takes them for sorted: without that, an area of 1 is one of 0."""
+    public = (INPUTS, labels)
+    plain = kind(bounds=(0, 1), classes=classes, epsilon=500).fit(INPUTS, labels)
+    declared = Declared(np.zeros(3), np.ones(3), classes)
+    chances = plain.predict_proba(INPUTS)[:, np.argsort(classes)]
+    if scoring == "neg_log_loss":
+        wanted = -log_loss(labels, chances)
+    else:
+        some = chances[:, 1] if len(classes) == 2 else chances
+        wanted = roc_auc_score(labels, some, multi_class="ovr")
+    for one in (scoring, get_scorer(scoring)):
+        found = Public.of(public, declared, one).score(plain, None)
+        assert found.value == pytest.approx(wanted)
+
+
+def test_a_function_that_scores_shows_nothing(capfd: Any, caplog: Any) -> None:
+    def telling(*_: Any) -> float:
+        print("one more run")
+        warnings.warn("one more run", stacklevel=1)
+        logging.getLogger("mine").error("one more run")
+        logging.getLogger("mine").log(logging.CRITICAL + 10, "one more run")
+        return 1.0
+
+    search = GridSearch(
+        model(), GRID, epsilon=9, public=(INPUTS, LABELS), scoring=telling
+    )
+    search.fit(INPUTS, LABELS)
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.records
+    assert "keep nothing" in str(search.release_)
+
+
+def test_large_data_sets_fewer_units_aside() -> None:
+    shares = [settled(estimator=model(units=n), epsilon=1).scoring.share for n in UNITS]
+    assert shares == [0.25, 0.25, 0.1, 0.05]
+    assert settled(epsilon=1).scoring.share == 0.25

@@ -10,6 +10,7 @@ not answered is sent again with the same id, or, now and then, given up.
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import random  # allowed: when to kill and what to send, not noise
 import select
@@ -18,6 +19,7 @@ import socket
 import time
 import traceback
 from collections import Counter, deque
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -242,6 +244,13 @@ def campaign(
     longest: float = 0.03,
     seed: int | None = None,
 ) -> Outcome:
-    """Kill so many times; raises AssertionError if anything that must hold does not."""
+    """Kill so many times; raises AssertionError if anything that must hold does not.
+
+    Victims are forked from a fresh process: what other tests have loaded does not always
+    survive a fork (a victim that collects their garbage crashed).
+    """
+    fresh = multiprocessing.get_context("spawn")
     chance = random.Random(seed)
-    return Campaign(place, kills, processes, longest, chance).run()
+    with ProcessPoolExecutor(1, mp_context=fresh) as pool:
+        made = Campaign(place, kills, processes, longest, chance)
+        return pool.submit(made.run).result()

@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dither
@@ -232,3 +233,11 @@ def test_a_dataset_pays_and_knows_its_unit(monkeypatch, sites):
     with pytest.raises(ArgumentError, match="must be one of sites"):
         maps.heatmap(sites, **asked, table="others")
     assert sites.account.spent == spent
+
+
+def test_what_a_column_holds_is_never_named() -> None:
+    """A column of pandas is an attribute too."""
+    frame = pd.DataFrame({"column_names": ["Ann", "Bob"], "x": [0.1, 0.2]})
+    asked = {"bounds": UNIT, "crs": None, "epsilon": 1, "x": "x", "y": "y"}
+    with pytest.raises(ArgumentError, match="there are 'column_names', 'x'"):
+        maps.heatmap(frame, **asked)

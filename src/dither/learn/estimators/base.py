@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dither.errors import ArgumentError
 from dither.learn.encoding import keyed
 from dither.learn.estimators.data import (
+    FARTHEST,
+    LOOSE,
     Declared,
     Reals,
     Rows,
@@ -28,7 +30,8 @@ from dither.learn.estimators.data import (
 from dither.learn.estimators.release import FitRelease
 from dither.learn.estimators.spending import Spending, question_of
 from dither.learn.units import population_of, rows_of
-from dither.privacy import Guarantee
+from dither.privacy import Guarantee, PureDP
+from dither.question import Question
 from dither.release import Spread
 
 __all__ = ["COST", "Fitted", "Plan", "PrivateEstimator"]
@@ -100,10 +103,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Fit to rows, after the charge. `owner` has an id for each row; where it is
         left out, each row is a unit of its own.
         """
-        if self._target is not None and y is None:
-            raise ArgumentError(
-                "y", "requires y to be passed, but the target y is None"
-            )
+        check_there(self._target, y)
         return self._learn(source_of(X, None if self._target is None else y, owner))
 
     def _learn(self, source: Source) -> Self:
@@ -116,8 +116,13 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             fitted.value,
             (paid.source,),
             fitted.spread,
-            keys=fitted.keys,
-            notes=(*asked.notes, *fitted.notes, *source.notes),
+            keys=_named(fitted.keys, source.names),
+            notes=(
+                *self._cost_alone(asked.question, paid.source.guarantee),
+                *asked.notes,
+                *fitted.notes,
+                *source.notes,
+            ),
         )
         self.n_features_in_ = source.width
         if source.names is not None:
@@ -135,9 +140,20 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         cost = {name: getattr(self, name) for name in COST}
         question = question_of(self._what, source, cost)
         declared = self._declared(source)
-        spending = Spending.of(question, self.delta)
-        plan = self._plan(declared, spending)
+        plan = self._affordable(question, declared)
         return Asked(question, source, declared, plan, self._notes(declared, source))
+
+    def _affordable(self, question: Question, declared: Declared) -> Plan:
+        """The best plan; with the other kind of noise where the account affords only
+        that.
+        """
+        spending = Spending.of(question, self.delta)
+        best = self._plan(declared, spending)
+        if len(spending.ways) < 2 or question.affordable(best.guarantee):
+            return best
+        others = (self._plan(declared, way) for way in spending.ways)
+        fitting = (one for one in others if question.affordable(one.guarantee))
+        return next(fitting, best)
 
     def _check_budget(self) -> None:
         if isinstance(self.budget, NotPickled):
@@ -153,7 +169,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _declared(self, source: Source) -> Declared:
         bounds = self._stated("bounds", source.bounds, source)
-        low, high = pairs_of("bounds", bounds, source.width, source.names).T
+        farthest = LOOSE if source.derived and self.bounds is None else FARTHEST
+        low, high = pairs_of(
+            "bounds", bounds, source.width, source.names, farthest=farthest
+        ).T
         classes = target = None
         if self._target == "classes":
             classes = classes_of(self._stated("classes", source.classes, source))
@@ -163,7 +182,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             )
         units = population_of(source, self.units)
         rows = rows_of(source, self.rows, usual=1)
-        return Declared(low, high, classes, target, units, rows)
+        return Declared(
+            low, high, classes, target, units, rows, source.names, source.reading
+        )
 
     def _stated(self, name: str, declared: Any, source: Source) -> Any:
         """A parameter, or what is declared for the dataset, never both; or what follows
@@ -184,6 +205,14 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             most = "1 row" if declared.rows == 1 else f"{declared.rows} rows"
             said.append(f"of each unit at most {most} count, together as one")
         return tuple(said)
+
+    def _cost_alone(self, question: Question, guarantee: Guarantee) -> tuple[str, ...]:
+        """The ε of a fit by itself, where its guarantee is said in other words."""
+        delta = question.delta or float(self.delta or 0.0)
+        if not delta or isinstance(guarantee, PureDP):
+            return ()
+        epsilon = guarantee.epsilon_at(delta)
+        return (f"ε = {epsilon:.4g} at δ = {delta:g} by itself",)
 
     # Copies never hold an account
 
@@ -216,11 +245,21 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         their bounds.
         """
         check_is_fitted(self)
-        found = validate_data(
-            self, X, reset=False, dtype=np.float64, ensure_all_finite=False
-        )
+        reading = self.declared_.reading
+        if reading is not None and reading.holds(X):
+            found = reading.of(X)
+        else:
+            found = validate_data(
+                self, X, reset=False, dtype=np.float64, ensure_all_finite=False
+            )
         middle = (self.declared_.low + self.declared_.high) / 2
         return np.asarray(np.where(np.isnan(found), middle, found))
+
+
+def check_there(target: str | None, y: Any) -> None:
+    """Refuse to learn a target that is not there."""
+    if target is not None and y is None:
+        raise ArgumentError("y", "requires y to be passed, but the target y is None")
 
 
 def classes_of(classes: Any) -> tuple[Any, ...]:
@@ -234,6 +273,15 @@ def classes_of(classes: Any) -> tuple[Any, ...]:
     if len(found) < 2:
         raise ArgumentError("classes", f"must be two or more; {way_out}")
     return tuple(keyed("classes", found).keys)
+
+
+def _named(
+    keys: tuple[Any, ...] | None, names: tuple[str, ...] | None
+) -> tuple[Any, ...] | None:
+    """Keys that end with one for each column, by the names of the columns."""
+    if keys is None or names is None or len(keys) < len(names):
+        return keys
+    return (*keys[: len(keys) - len(names)], *names)
 
 
 def _plain(label: Any) -> Any:

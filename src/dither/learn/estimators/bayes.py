@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import Fitted, PrivateEstimator, labels
+from dither.learn.estimators.base import Fitted, labels
 from dither.learn.estimators.boxes import (
     STEPS,
     box_noise,
@@ -23,6 +21,7 @@ from dither.learn.estimators.boxes import (
     squares,
 )
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.scores import Scored
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import BLOCK, Integers
 from dither.mechanisms import Cube, Gaussian
@@ -36,7 +35,7 @@ RAREST = 0.1
 """No class counts for less than this share of an even one: noise would decide."""
 
 
-class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class GaussianNB(Scored):
     """Gaussian naive Bayes:
     `GaussianNB(epsilon=1, bounds=(0, 16), classes=range(10), budget=account).fit(X, y)`.
 
@@ -54,7 +53,6 @@ class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """
 
     _what = "naive Bayes"
-    _target = "classes"
 
     def __init__(
         self,
@@ -105,23 +103,8 @@ class GaussianNB(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         found: Reals = near + (theta**2 * sharp).sum(1)
         return found
 
-    def predict_log_proba(self, X: Any) -> Reals:
-        """The logarithm of each class's probability."""
-        joint = self.predict_joint_log_proba(X)
-        joint -= joint.max(axis=1, keepdims=True)
-        found: Reals = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
-        return found
-
-    def predict_proba(self, X: Any) -> Reals:
-        """Each class's probability."""
-        found: Reals = np.exp(self.predict_log_proba(X))
-        return found
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row."""
-        likeliest = self.predict_joint_log_proba(X).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[likeliest]
-        return found
+    def _scores(self, X: Any) -> Reals:
+        return self.predict_joint_log_proba(X)
 
 
 def priors_of(priors: Any, classes: int) -> Reals | None:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import Fitted, PrivateEstimator
+from dither.learn.estimators.base import Fitted
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.likelihoods import Likelihoods
 from dither.learn.estimators.rounds import Boosting, places_of, root_up
+from dither.learn.estimators.scores import Scored, paired
 from dither.learn.estimators.spending import Spending, quieter
 from dither.privacy import Guarantee
 from dither.privacy.numbers import whole
@@ -23,11 +22,13 @@ from dither.privacy.numbers import whole
 __all__ = ["ExplainableBoostingClassifier"]
 
 BINS, MANY_BINS, MANY_ROUNDS = 8, 256, 1000
+FEWEST = 10.0
+"""There are no fewer units, as far as rounds are concerned."""
 MANY, MANY_PURE = 500.0, 1000.0
 """Units times μ from which on rounds pay; and units times ε for each column."""
 
 
-class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class ExplainableBoostingClassifier(Scored):
     """A sum of curves, one for each column, which can be drawn and read:
     `ExplainableBoostingClassifier(epsilon=1, bounds=(0, 16), classes=range(10),
     budget=account).fit(X, y, owner=ids)`.
@@ -55,7 +56,6 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
     """
 
     _what = "boosting"
-    _target = "classes"
 
     def __init__(
         self,
@@ -110,25 +110,8 @@ class ExplainableBoostingClassifier(ClassifierMixin, PrivateEstimator):  # type:
             scores += curve[places_of(shares[:, column], len(curve))]
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely class of each row."""
-        scores = self.decision_function(X)
-        places = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
-        found: NDArray[Any] = self.classes_[places]
-        return found
-
-    def predict_proba(self, X: Any) -> Reals:
-        """Probabilities of the classes."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Reals:
-        """Their logarithms."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.stack([np.zeros_like(scores), scores], axis=1)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return found
+    def _scores(self, X: Any) -> Reals:
+        return paired(self.decision_function(X))
 
 
 @dataclass(frozen=True)
@@ -164,7 +147,7 @@ class Curves:
         return Likelihoods(self.boosting)
 
     def fit(self, rows: Rows) -> Fitted:
-        units = self.boosting.units(rows)
+        units = self.boosting.count.release(rows, FEWEST)
         if self.stated or self.many(units):
             return self.boosting.fit(rows, units)
         return self.likelihoods.fit(rows, units)

@@ -8,7 +8,6 @@ groups, are at most `STEPS` times what its weights add up to.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -72,11 +71,13 @@ def box_noise(
 
 def box_spending(spending: Spending, dims: int) -> Spending:
     """The same with the kind of noise that is less for vectors of so many entries."""
-    if spending.mu is None or spending.epsilon is None:
-        return spending
-    cube = (dims + 1.5) / math.sqrt(3) / spending.epsilon
-    pure = cube < math.sqrt(dims) / spending.mu
-    return replace(spending, mu=None) if pure else replace(spending, epsilon=None)
+
+    def blur(way: Spending) -> float:
+        if way.mu is not None:
+            return math.sqrt(dims) / way.mu
+        return (dims + 1.5) / math.sqrt(3) / (way.epsilon or 0.0)
+
+    return spending.choose(blur)
 
 
 def deviation(noise: Cube | Gaussian) -> float:

@@ -18,6 +18,8 @@ from dither.privacy import GaussianDP, Guarantee, PureDP
 
 __all__ = ["Parts", "Search"]
 
+SEEN = "a function of the caller's scored every run: assumed to keep nothing of it"
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -130,4 +132,6 @@ class Search:
         if self.way.repetitions is None:
             return (f"the best of {count} candidates, scored {scored}",)
         drawn = f"the best of a random number of runs of {count} candidates"
-        return (f"{drawn}, scored {scored}", TIME)
+        foreign = isinstance(self.scoring, Public) and self.scoring.foreign
+        seen = (SEEN,) if foreign else ()
+        return (f"{drawn}, scored {scored}", TIME, *seen)

@@ -20,10 +20,11 @@ from dither.learn.estimators.boxes import (
     moved,
     shrunk,
 )
+from dither.learn.estimators.counting import UnitCount
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import Integers, blocks
-from dither.mechanisms import Additive, Cube, Gaussian
+from dither.mechanisms import Cube, Gaussian
 from dither.privacy import Guarantee
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Centroids", "ClassSums"]
 
-COUNT = 0.05
-"""The part of the cost that counts rows first."""
+MEANS = (
+    "coefficients: by noisy means of the classes, which are taken for round clouds of one "
+    "size, so not those of maximum likelihood; without intervals"
+)
 MANY = 200
 """Rows times ε for each weight from which on the descent pays."""
 SPREAD = 0.12
@@ -91,18 +94,20 @@ class Centroids:
     """A count, and then class sums; or, where rows are many, the descent."""
 
     spending: Spending
-    count: Spending
+    count: UnitCount
     sums: ClassSums
     descent: Descent
 
     @classmethod
     def of(cls, whole: Descent) -> Centroids:
         """What a descent may spend, spent so."""
-        first, rest = whole.spending.parts(COUNT, 1 - COUNT)
+        count, rest = UnitCount.of(
+            whole.declared, whole.spending, whole.declared.units is None
+        )
         later = type(whole).of(whole.declared, rest, whole.steps)
         sums = ClassSums(whole.declared, rest)
-        found = cls(whole.spending, first, sums, later)
-        _ = found.counting, found.sums.noise
+        found = cls(whole.spending, count, sums, later)
+        _ = found.sums.noise  # what it refuses is refused before the charge
         return found
 
     @property
@@ -110,14 +115,9 @@ class Centroids:
         """The count's ε, and that of whichever of both follows."""
         return self.spending.guarantee
 
-    @cached_property
-    def counting(self) -> Additive:
-        whole = float(self.descent.declared.whole)
-        return self.count.noise(whole, whole)
-
     def fit(self, rows: Rows) -> Fitted:
         declared = self.descent.declared
-        units = self.counting.release(int(rows.weights.sum())) / declared.whole
+        units = self.count.release(rows)
         numbers = (declared.width + 1) * self.descent.outputs
         if units * (self.sums.spending.epsilon or 0.0) >= MANY * numbers:
             return self.descent.fit(rows)
@@ -139,4 +139,4 @@ class Centroids:
             "classes_": labels(declared.classes),
             "n_iter_": 1,
         }
-        return Fitted(found, np.hstack([intercept[:, None], coef]))
+        return Fitted(found, np.hstack([intercept[:, None], coef]), notes=(MEANS,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -49,12 +49,13 @@ class Analysis:
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending, count: int) -> Analysis:
-        if spending.mu is not None and spending.epsilon is not None:
-            # by the noise on a product, where |y|₁² is about 0.64·d·|y|₂²
-            pure = 0.45 * declared.width / spending.epsilon < 0.71 / spending.mu
-            kept = replace(spending, mu=None) if pure else None
-            spending = kept or replace(spending, epsilon=None)
-        found = cls(declared, spending, count)
+        def blur(way: Spending) -> float:
+            """The noise on a product, where |y|₁² is about 0.64·d·|y|₂²."""
+            if way.mu is not None:
+                return 0.71 / way.mu
+            return 0.45 * declared.width / (way.epsilon or 0.0)
+
+        found = cls(declared, spending.choose(blur), count)
         _ = found.first, found.second, found.third
         return found
 

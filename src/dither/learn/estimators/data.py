@@ -18,9 +18,11 @@ from sklearn.exceptions import DataConversionWarning
 
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
+from dither.ids import codes_of
 from dither.learn.encoding import Keyed, floats, keyed
+from dither.learn.estimators.columns import Columns
 from dither.learn.estimators.owners import WHOLE, kept
-from dither.learn.sources import EACH_ROW, column_names, ids, is_frame
+from dither.learn.names import EACH_ROW, column_names, ids_of, is_frame
 from dither.ledger import Receipt
 
 __all__ = ["Declared", "Rows", "Source", "Target", "pair_of", "pairs_of", "source_of"]
@@ -28,6 +30,12 @@ __all__ = ["Declared", "Rows", "Source", "Target", "pair_of", "pairs_of", "sourc
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 MANY_COLUMNS = 100_000
+FARTHEST, LOOSE = 1e60, 1e90
+"""How far from 0 a stated bound is at most, and one that follows from an earlier step; and
+one over which bounds are apart at least: squares and quotients then stay floats.
+"""
+NEAREST = 2.0**-36
+"""How far apart bounds are at least, for how far they are from 0."""
 WAY_OUT = "pass a matrix with a row for each record, or a frame"
 BOUNDS = "pass public limits of the values, such as (0, 16), not read off the data"
 
@@ -44,6 +52,8 @@ class Declared:
     target: tuple[float, float] | None = None
     units: int | None = None
     rows: int = 1
+    names: tuple[str, ...] | None = None
+    reading: Columns | None = None
 
     @property
     def width(self) -> int:
@@ -144,6 +154,10 @@ class Source:
     classes: tuple[Any, ...] | None = None
     target: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
+    derived: bool = False
+    """Whether bounds follow from a step before."""
+    reading: Columns | None = None
+    """How columns of a dataset are read."""
 
     def read(self, receipt: Receipt | None, declared: Declared) -> Rows:
         """The rows that count."""
@@ -178,12 +192,16 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
     if target is not None and _length(target) != count:
         raise ArgumentError("y", "must have one value for each row of X")
     by_row = owner is None or (isinstance(owner, str) and owner == EACH_ROW)
-    owners = ids(None, EACH_ROW if owner is None else owner)
+    if isinstance(owner, str) and not by_row:
+        raise ArgumentError(
+            "owner", f"must have an id for each row; pass them, as frame[{owner!r}]"
+        )
+    owners = ids_of(None, EACH_ROW if by_row else owner)
     if not by_row and len(owner) != count:
         raise ArgumentError("owner", "must have one id for each row of X")
 
     def columns(_: Receipt | None) -> tuple[Reals, Any, Integers | None]:
-        return matrix(), target, owners()
+        return matrix(), target, None if by_row else codes_of(owners())
 
     return Source(width, names, columns, not by_row)
 
@@ -191,9 +209,13 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
 def _matrix(X: Any) -> tuple[int, tuple[str, ...] | None, Callable[[], Reals]]:
     """How many columns there are, what they are called, and how to read them."""
     if is_frame(X):
-        known = list(X if isinstance(X, Mapping) else column_names(X))
+        known = column_names(X)
         fine = all(isinstance(one, str) for one in known)
         names = tuple(known) if known and fine else None
+        if len(set(known)) < len(known):
+            raise ArgumentError(
+                "X", "has several columns of one name; give each a name of its own"
+            )
         return _width(len(known)), names, lambda: _stacked([X[one] for one in known])
     array = _array(X)
     if array.dtype.kind in "cmMV":
@@ -304,15 +326,21 @@ def pair_of(argument: str, bounds: Any) -> tuple[float, float]:
 
 
 def pairs_of(
-    argument: str, bounds: Any, width: int, names: tuple[str, ...] | None
+    argument: str,
+    bounds: Any,
+    width: int,
+    names: tuple[str, ...] | None,
+    *,
+    farthest: float = FARTHEST,
 ) -> Reals:
     """Limits of each column, from one pair for all of them, one for each, or by name."""
     if bounds is None:
         raise ArgumentError(argument, f"are missing; {BOUNDS}")
     if isinstance(bounds, Mapping):
         if names is None or set(bounds) != set(names):
+            columns = "" if names is None else f": {', '.join(map(repr, names[:12]))}"
             raise ArgumentError(
-                argument, "by name must name the columns of X, each of them once"
+                argument, f"by name must name the columns of X, each once{columns}"
             )
         bounds = [bounds[name] for name in names]
     try:
@@ -327,10 +355,37 @@ def pairs_of(
             f"must be a pair such as (0, 16), or one for each of {width} columns",
         )
     low, high = found.T
-    with np.errstate(all="ignore"):
-        fine = np.isfinite(found).all() and (low < high).all()
-        if not fine or not np.isfinite(high - low).all():
-            raise ArgumentError(
-                argument, "must be finite numbers, low before high, such as (0, 16)"
-            )
+    good = np.isfinite(found).all(axis=1) & (low < high)
+    if not good.all():
+        place = int(np.argmin(good))
+        column = f"column {place + 1}" if names is None else repr(names[place])
+        raise ArgumentError(
+            argument,
+            "must be finite numbers, low before high, such as (0, 16); those of "
+            f"{column} are not",
+        )
+    _check_extremes(argument, found, farthest)
     return np.array(found)
+
+
+def _check_extremes(argument: str, pairs: Reals, farthest: float) -> None:
+    """Refuse what squares and quotients of floats cannot hold, or not exactly enough."""
+    far = np.abs(pairs).max(axis=1)
+    if (far > farthest).any():
+        raise ArgumentError(
+            argument,
+            f"must lie between -{farthest:g} and {farthest:g}; pass the column in a "
+            "larger unit",
+        )
+    span = pairs[:, 1] - pairs[:, 0]
+    if (span < 1 / farthest).any():
+        raise ArgumentError(
+            argument,
+            f"must be {1 / farthest:g} or more apart; pass the column in a smaller unit",
+        )
+    if (span < NEAREST * far).any():
+        raise ArgumentError(
+            argument,
+            "lie too close together for how far they are from 0; subtract the lower one "
+            "from the column and from both",
+        )

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import Fitted, PrivateEstimator, labels
+from dither.learn.estimators.base import Fitted, labels
+from dither.learn.estimators.counting import UnitCount
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.scores import Scored
 from dither.learn.estimators.spending import Spending, quieter
 from dither.learn.estimators.sums import Integers
 from dither.learn.estimators.trees import Trees
@@ -25,14 +25,12 @@ from dither.privacy.numbers import whole
 
 __all__ = ["RandomForestClassifier"]
 
-COUNT = 0.05
-"""The part of the cost that counts units, where nobody has said how many there are."""
 DEEPEST, MANY_TREES, MANY_NUMBERS = 12, 1000, 20_000_000
 USUAL_TREES = {True: (3, 100), False: (3, 60)}
 """The fewest and the most trees, with Gaussian noise and with Laplace noise."""
 
 
-class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class RandomForestClassifier(Scored):
     """Trees of random splits with noisy counts in their leaves:
     `RandomForestClassifier(epsilon=1, bounds=(0, 16), classes=range(10),
     budget=account).fit(X, y, owner=ids)`.
@@ -53,7 +51,6 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
     """
 
     _what = "random forest"
-    _target = "classes"
 
     def __init__(
         self,
@@ -89,23 +86,6 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         depth = _stated("max_depth", self.max_depth, DEEPEST, 5)
         return Forest.of(declared, spending, trees, depth)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely class of each row."""
-        places = self._scores(X).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[places]
-        return found
-
-    def predict_proba(self, X: Any) -> Reals:
-        """Probabilities of the classes."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Reals:
-        """Their logarithms."""
-        scores = self._scores(X)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return found
-
     def _scores(self, X: Any) -> Reals:
         inputs = self._read(X)
         shares = self.declared_.shares(inputs)
@@ -131,7 +111,7 @@ class Forest:
 
     declared: Declared
     spending: Spending
-    count: Spending | None
+    count: UnitCount
     leaves: Spending
     trees: int | None
     depth: int | None
@@ -146,11 +126,9 @@ class Forest:
     ) -> Forest:
         many = 20 if trees is None else trees
         chosen = quieter(spending, float(many), math.sqrt(many))
-        count, leaves = None, chosen
-        if declared.units is None and (trees is None or depth is None):
-            count, leaves = chosen.parts(COUNT, 1 - COUNT)
+        needed = declared.units is None and (trees is None or depth is None)
+        count, leaves = UnitCount.of(declared, chosen, needed)
         found = cls(declared, chosen, count, leaves, trees, depth)
-        _ = found.counting
         most = USUAL_TREES[chosen.gaussian][1] if trees is None else trees
         _ = found.noise(most)  # what it refuses is refused before the charge
         _check_size(most, 5 if depth is None else depth, found.classes)
@@ -165,22 +143,10 @@ class Forest:
         assert self.declared.classes is not None
         return len(self.declared.classes)
 
-    @property
-    def counting(self) -> Additive | None:
-        whole = float(self.declared.whole)
-        return None if self.count is None else self.count.noise(whole, whole)
-
     def noise(self, trees: int) -> Additive:
         """Noise for counts in the leaves of so many trees."""
         most = self.declared.whole
         return self.leaves.noise(float(trees * most), _root_up(trees) * most)
-
-    def units(self, rows: Rows) -> float:
-        """How many units there are: declared, or counted with noise."""
-        if self.counting is None:
-            return float(self.declared.units or 1)
-        noisy = self.counting.release(int(rows.weights.sum()))
-        return max(float(noisy) / self.declared.whole, 1.0)
 
     def shape(self, units: float) -> tuple[int, int]:
         """How many trees, and how deep. More trees divide space more finely and cost
@@ -214,7 +180,7 @@ class Forest:
         return found.reshape(len(trees), 1 << trees.depth, self.classes)
 
     def fit(self, rows: Rows) -> Fitted:
-        count, depth = self.shape(self.units(rows))
+        count, depth = self.shape(self.count.release(rows))
         trees = Trees.drawn(count, depth, self.declared.width)
         noise = self.noise(count)
         noisy = noise.release(self.exact(rows, trees)) / self.declared.whole

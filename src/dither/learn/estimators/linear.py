@@ -25,6 +25,11 @@ from dither.privacy.numbers import not_negative
 __all__ = ["LinearRegression", "Ridge"]
 
 INTERCEPT = "intercept"
+MOST_COLUMNS = 4096
+RIDGED = (
+    "coefficients: drawn towards 0 by a ridge as large as the noise, so they may lie "
+    "outside their intervals"
+)
 WEIGHED = (
     "intervals: about least squares in which rows far from the middle of the bounds weigh "
     "less; about all rows alike only where the relation is a line"
@@ -41,7 +46,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     Rows that lie far from the middle of the bounds in many columns weigh less. `release_.
     interval()` says between which ends the coefficients lie, intercept first, that least
-    squares *with these weights* would give without noise. Where the relation is no line,
+    squares *with these weights* would give without noise and without the ridge. Where the relation is no line,
     those of all rows alike may lie elsewhere. Where noise hides how columns vary, ends
     are infinite.
 
@@ -149,8 +154,10 @@ class LeastSquares:
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending, alpha: float) -> LeastSquares:
-        ways = [ProductSums(declared, one) for one in spending.ways]
-        best = min(ways, key=_blur)
+        if declared.width > MOST_COLUMNS:
+            raise ArgumentError("X", f"has more than {MOST_COLUMNS:,} columns")
+        chosen = spending.choose(lambda one: _blur(ProductSums(declared, one)))
+        best = ProductSums(declared, chosen)
         best.check()
         return cls(best, alpha)
 
@@ -164,7 +171,7 @@ class LeastSquares:
         found = spread.real(self.solved(noisy))
         fitted = {"coef_": found[1:], "intercept_": float(found[0])}
         names = tuple(f"column {place}" for place in range(1, declared.width + 1))
-        return Fitted(fitted, found, spread, (INTERCEPT, *names), (WEIGHED,))
+        return Fitted(fitted, found, spread, (INTERCEPT, *names), (RIDGED, WEIGHED))
 
     @property
     def penalty(self) -> Reals:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from dither.errors import ArgumentError
-from dither.learn.estimators.base import Fitted, Plan, PrivateEstimator, labels
+from dither.learn.estimators.base import Fitted, Plan, labels
 from dither.learn.estimators.centroids import Centroids
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.descent import FINE, STEPS, Gradients
 from dither.learn.estimators.moments import Moments, MomentSums
+from dither.learn.estimators.scores import Scored, paired
 from dither.learn.estimators.spending import Spending
 from dither.mechanisms import Additive
 from dither.privacy import Guarantee
@@ -27,6 +26,10 @@ __all__ = ["LogisticRegression"]
 
 LOOK = 0.1
 """The part of the cost that looks at the columns before the descent."""
+EARLY = (
+    "coefficients: of a noisy descent that stops early, so nearer to 0 than those of "
+    "maximum likelihood; without intervals"
+)
 MANY_STEPS = 10_000
 ITERATIONS = {True: 40, False: 10}
 """Steps with Gaussian noise, where more of them cost nothing but time; and with Laplace
@@ -34,7 +37,7 @@ noise, where they do.
 """
 
 
-class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class LogisticRegression(Scored):
     """A linear classifier: `LogisticRegression(epsilon=1, bounds=(0, 16),
     classes=range(10), budget=account).fit(X, y, owner=ids)`.
 
@@ -44,7 +47,11 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     nothing is left to tune. Where the cost is pure ε, noisy sums of each class give a
     linear classifier by the classes' means; if rows are many, the same descent follows.
 
-    `coef_` and `intercept_` are in the units of the data, as in scikit-learn.
+    `coef_` and `intercept_` are in the units of the data, as in scikit-learn, but they
+    are not those of maximum likelihood: a descent stops early and keeps the mean of its
+    last weights, with its noise, which draws them towards 0; class means give those of
+    round clouds of one size. They predict well; how far they lie from those without
+    noise is not known, so there are no intervals.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
     Why: each row's gradient is clipped to a public radius in whole numbers, so one unit
@@ -55,7 +62,6 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     """
 
     _what = "logistic regression"
-    _target = "classes"
 
     def __init__(
         self,
@@ -100,25 +106,8 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         found: Reals = self._read(X) @ self.coef_.T + self.intercept_
         return found[:, 0] if len(self.intercept_) == 1 else found
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most likely class of each row."""
-        scores = self.decision_function(X)
-        places = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
-        found: NDArray[Any] = self.classes_[places]
-        return found
-
-    def predict_proba(self, X: Any) -> Reals:
-        """Probabilities of the classes."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Reals:
-        """Their logarithms."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.stack([np.zeros_like(scores), scores], axis=1)
-        scores = scores - scores.max(axis=1, keepdims=True)
-        found: Reals = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return found
+    def _scores(self, X: Any) -> Reals:
+        return paired(self.decision_function(X))
 
 
 @dataclass(frozen=True)
@@ -255,7 +244,8 @@ class Columns:
             "classes_": labels(declared.classes),
             "n_iter_": steps,
         }
-        return Fitted(found, np.hstack([intercept[:, None], coef]))
+        value = np.hstack([intercept[:, None], coef])
+        return Fitted(found, value, notes=(EARLY,))
 
 
 USUAL, SMALLEST = 0.5, 4e-4

@@ -4,6 +4,7 @@ not at all.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,10 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import Binarizer, Normalizer
 from sklearn.utils.metaestimators import available_if
 
-from dither.errors import ArgumentError
-from dither.learn.estimators.base import PrivateEstimator
+from dither.errors import ArgumentError, BudgetExceeded
+from dither.learn.estimators.base import Asked, PrivateEstimator, check_there
 from dither.learn.estimators.data import Integers, Reals, Source, source_of
-from dither.ledger import Receipt
+from dither.ledger import Account, Receipt
+from dither.privacy import Composed
 from dither.release import Release
 
 __all__ = ["PrivatePipeline", "make_pipeline"]
@@ -36,7 +38,8 @@ def make_pipeline(*steps: Any) -> PrivatePipeline:
     which learn nothing and look at each row by itself. A step after a private one needs
     no `bounds`: they follow from the step before.
 
-    Guarantee: those of the private steps together; each charges its own cost.
+    Guarantee: those of the private steps together; each charges its own cost, and none
+    does where an account cannot pay for all of its steps.
     Why: what a step has released is public for the next one.
     Assumes: what each step assumes.
     """
@@ -55,7 +58,10 @@ class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
         _check(steps)
 
     def fit(self, X: Any, y: Any = None, *, owner: Any = None) -> Self:
-        """Fit all steps. What the first would refuse is refused before any charge."""
+        """Fit all steps. What any of them would refuse is refused before any charge, and
+        so are steps that an account cannot pay for together.
+        """
+        check_there(self._target, y)
         return self._learn(source_of(X, y if self._target else None, owner))
 
     @property
@@ -75,12 +81,16 @@ class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
 
     def _rehearse(self, source: Source) -> None:
         """Settle every step as far as its bounds are known, so that what a later one
-        refuses is known before the first one is charged.
+        refuses, or what steps cost together, is known before the first one is charged.
         """
+        asked = []
         for step in self.steps:
             if isinstance(step, PrivateEstimator):
-                step._asked(source if step._target else _untargeted(source))
+                held = source if step._target else _untargeted(source)
+                asked.append(step._asked(held))
             source = _unfitted(step, source)
+        for steps in _by_payer(asked):
+            _check_together(steps)
 
     @property
     def releases_(self) -> tuple[Release, ...]:
@@ -127,6 +137,29 @@ def _check(steps: Any) -> None:
             )
 
 
+def _by_payer(asked: list[Asked]) -> list[list[Asked]]:
+    """Steps that one account pays for, on behalf of one analyst."""
+    found: dict[Any, list[Asked]] = {}
+    for one in asked:
+        payer = id(one.question.account), one.question.by
+        found.setdefault(payer, []).append(one)
+    return list(found.values())
+
+
+def _check_together(steps: list[Asked]) -> None:
+    """Refuse steps of which an account pays for some only."""
+    question = steps[0].question
+    # a search may promise for units that are replaced, where the account is about them
+    total = Composed(one.question.owed(one.plan.guarantee) for one in steps)
+    for one in steps:
+        one.question.affordable(one.plan.guarantee)  # what is too little is refused
+    account = question.account
+    if question.affordable(total) or not isinstance(account, Account):
+        return
+    left = account.remaining_for(question.by)
+    raise BudgetExceeded(left.refusal(question.owed(total)))
+
+
 def _untargeted(source: Source) -> Source:
     def columns(receipt: Receipt | None) -> tuple[Reals, Any, Integers | None]:
         inputs, _, owners = source.columns(receipt)
@@ -153,7 +186,9 @@ def _transformed(step: Any, inputs: Reals) -> Reals:
         inputs = np.where(np.isfinite(inputs), inputs, 0.0)
     if not len(inputs):
         return inputs if not hasattr(step, "_width_out") else _no_rows(step, inputs)
-    with np.errstate(all="ignore"):  # odd values must not warn (rule R1)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        # odd values must not warn (rule R1), nor that these rows have no names
+        warnings.simplefilter("ignore")
         return np.asarray(step.transform(inputs), np.float64)
 
 
@@ -165,7 +200,9 @@ def _unfitted(step: Any, source: Source) -> Source:
     """What is known of the rows after a step that is not fitted yet: made-up bounds."""
     width = getattr(step, "_width_out", lambda width: width)(source.width)
     known = [(0.0, 1.0)] * width if hasattr(type(step), "output_bounds_") else None
-    return replace(source, width=width, names=None, bounds=known)
+    return replace(
+        source, width=width, names=None, bounds=known, derived=True, reading=None
+    )
 
 
 def _bounds(step: Any) -> Any:

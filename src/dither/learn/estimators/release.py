@@ -10,11 +10,13 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.release import Ends, Release
+from dither.text import UNBOUNDED
 
 __all__ = ["FitRelease"]
 
 MANY = 24
 """More numbers than this are not listed."""
+HIDDEN = "without the noise it may be any number: spend more, or take fewer columns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class FitRelease(Release):
 
     def _lines(self) -> list[str]:
         if np.size(self.value) <= MANY and np.ndim(self.value) == 1:
-            return super()._lines()
+            return [line.replace(UNBOUNDED, HIDDEN) for line in super()._lines()]
         shape = " × ".join(str(one) for one in np.shape(self.value))
         return [f"{self.what}: {shape} numbers"]
 

@@ -7,6 +7,7 @@ once, and their costs add up. The second is cheaper for few candidates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -49,6 +50,17 @@ class Total(Spending):
     def terms(self) -> Terms | None:
         """The terms of the account that pays."""
         return terms_of(self.asked.account)
+
+    def equal_run(self, gaussian: Way, pure: Way) -> float | None:
+        """The μ of runs that cost the account together about as much as pure ones do;
+        None where nothing is to be compared (rule R16).
+        """
+        asked, terms, mu = self.asked, self.terms, gaussian.run.mu
+        if terms is None or asked.cost.share is not None or mu is None:
+            return None
+        each = [way.charged(way.run.guarantee) for way in (gaussian, pure)]
+        cost, other = (terms.cost(asked.owed(one)).loss for one in each)
+        return mu * math.sqrt(other / cost) if cost else None
 
     def fits(self, way: Way, run: GaussianDP) -> bool:
         """Whether runs cost no more together than was stated."""

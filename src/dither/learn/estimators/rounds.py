@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, labels
+from dither.learn.estimators.counting import UnitCount
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import Integers
@@ -24,8 +25,6 @@ from dither.privacy import Guarantee
 
 __all__ = ["Boosting", "Residuals", "places_of", "root_up"]
 
-COUNT = 0.05
-"""The part of the cost that counts units, where nobody has said how many there are."""
 MANY_NUMBERS = 20_000_000
 ROUNDS = {True: 30, False: 10}
 """Rounds with Gaussian noise, where more of them cost nothing but time; and with Laplace
@@ -112,7 +111,7 @@ class Boosting:
 
     declared: Declared
     spending: Spending
-    count: Spending | None
+    count: UnitCount
     rest: Spending
     bins: int
     rounds: int
@@ -121,9 +120,7 @@ class Boosting:
     def of(
         cls, declared: Declared, spending: Spending, bins: int, rounds: int | None
     ) -> Boosting:
-        count, rest = None, spending
-        if declared.units is None:
-            count, rest = spending.parts(COUNT, 1 - COUNT)
+        count, rest = UnitCount.of(declared, spending, declared.units is None)
         many = ROUNDS[spending.gaussian] if rounds is None else rounds
         found = cls(declared, spending, count, rest, bins, many)
         numbers = declared.width * bins * found.outputs
@@ -131,7 +128,7 @@ class Boosting:
             raise ArgumentError(
                 "max_bins", f"makes more than {MANY_NUMBERS:,} numbers; pass fewer"
             )
-        _ = found.counting, found.noise(declared.width)
+        _ = found.noise(declared.width)  # what it refuses is refused before the charge
         return found
 
     @property
@@ -148,24 +145,12 @@ class Boosting:
     def residuals(self) -> Residuals:
         return Residuals(self.outputs)
 
-    @property
-    def counting(self) -> Additive | None:
-        whole = float(self.declared.whole)
-        return None if self.count is None else self.count.noise(whole, whole)
-
     def noise(self, columns: int) -> Additive:
         """Noise for the sums of a round, over so many columns."""
         most = self.declared.whole
         l1, l2 = self.residuals.l1, self.residuals.l2
         step = self.rest.each(self.rounds)
         return step.noise(float(columns * l1 * most), root_up(columns) * l2 * most)
-
-    def units(self, rows: Rows) -> float:
-        """How many units there are: declared, or counted with noise."""
-        if self.counting is None:
-            return float(self.declared.units or 1)
-        noisy = self.counting.release(int(rows.weights.sum()))
-        return max(float(noisy) / self.declared.whole, 10.0)
 
     def columns(self, units: float) -> NDArray[np.intp]:
         """The columns that are used: with Laplace noise a random choice, as each costs

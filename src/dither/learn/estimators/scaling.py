@@ -92,8 +92,10 @@ class Scaling:
     @classmethod
     def of(cls, declared: Declared, spending: Spending) -> Scaling:
         """With the kind of noise that is less, where either can be had."""
-        ways = [MomentSums(declared, one) for one in spending.ways]
-        return cls(min(ways, key=lambda one: deviation(one.noise)))
+        chosen = spending.choose(lambda one: deviation(MomentSums(declared, one).noise))
+        found = cls(MomentSums(declared, chosen))
+        _ = found.sums.noise  # what it refuses is refused before the charge
+        return found
 
     @property
     def guarantee(self) -> Guarantee:

@@ -21,7 +21,9 @@ from dither.learn.estimators.data import (
     Target,
     source_of,
 )
+from dither.learn.estimators.metrics import in_order, named
 from dither.learn.estimators.spending import Spending
+from dither.learn.silence import muted
 from dither.mechanisms import Additive
 from dither.noise import bernoulli, uniform_integers
 from dither.privacy import Guarantee
@@ -48,6 +50,8 @@ class Public:
     inputs: Any
     targets: Any
     scoring: Callable[..., Any] | None
+    foreign: bool = False
+    """Whether a function of the caller's scores, which sees every run."""
     guarantee: Guarantee | None = None
 
     @classmethod
@@ -58,9 +62,12 @@ class Public:
         width = declared.width
         target = declared.classes is not None or declared.target is not None
         way_out = "pass public rows as (X, y)" if target else "pass public rows X"
-        if scoring is not None and not callable(scoring):
+        foreign = scoring is not None and not isinstance(scoring, str)
+        if foreign and not callable(scoring):
             raise ArgumentError(
-                "scoring", "must be a function of (estimator, X, y), or left out"
+                "scoring",
+                'must be a name such as "balanced_accuracy", a function of (estimator, '
+                "X, y), or left out",
             )
         if target:
             if not isinstance(public, tuple) or len(public) != 2:
@@ -68,7 +75,11 @@ class Public:
             inputs, targets = public
         else:
             inputs, targets = public, None
+        reading = declared.reading
+        if reading is not None and reading.holds(inputs):
+            inputs = reading.of(inputs)
         source = source_of(inputs, targets, None)
+        _check_names(source.names, declared.names)
         inputs, targets, _ = source.columns(None)
         if source.width != width or not len(inputs):
             raise ArgumentError(
@@ -81,21 +92,28 @@ class Public:
                 raise ArgumentError(
                     "public", "has no row with a target as declared; check its labels"
                 )
-        return cls(inputs, targets, scoring)
+        if hasattr(scoring, "set_score_request"):  # one that scikit-learn made
+            scoring = in_order(scoring, declared)
+        found = cls(inputs, targets, scoring, foreign)
+        if isinstance(scoring, str):
+            found = replace(found, scoring=named(scoring, inputs, targets, declared))
+        return found
 
     def split(self, rows: Rows) -> tuple[Rows, Rows | None]:
         return rows, None
 
     def score(self, estimator: Any, _: Rows | None) -> Score:
         """A score that fails or is no number is the worst there is: what one model does
-        must not end the search.
+        must not end the search. Nothing that scoring prints, logs or warns is shown: a
+        line for each run would tell how many there are.
         """
         try:
-            if self.scoring is None:
-                found = estimator.score(self.inputs, self.targets)
-            else:
-                found = self.scoring(estimator, self.inputs, self.targets)
-            value = float(found)
+            with muted():
+                if self.scoring is None:
+                    found = estimator.score(self.inputs, self.targets)
+                else:
+                    found = self.scoring(estimator, self.inputs, self.targets)
+                value = float(found)
         except Exception:
             value = -math.inf
         value = -math.inf if math.isnan(value) else value
@@ -164,6 +182,17 @@ class Aside:
             error = np.clip((predicted - low) / (high - low), 0.0, 1.0) - targets
         error = np.where(np.isnan(error), 1.0, error)
         return np.asarray(np.rint(STEPS * (1 - error * error)), np.int64)
+
+
+def _check_names(public: tuple[str, ...] | None, known: tuple[str, ...] | None) -> None:
+    """Refuse a frame whose columns are others, or in another order: scores would be of
+    numbers that stand in the wrong place.
+    """
+    if public is not None and known is not None and public != known:
+        listed = ", ".join(known[:12])
+        raise ArgumentError(
+            "public", f"must have the columns of the fit, in its order: {listed}"
+        )
 
 
 def _read(column: Any, declared: Declared) -> tuple[NDArray[np.bool_], NDArray[Any]]:

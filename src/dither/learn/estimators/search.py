@@ -26,11 +26,21 @@ __all__ = ["GridSearch"]
 
 RUNS = 2
 """So many runs for each candidate on average, unless stated."""
-ASIDE = 0.25
+ASIDE, FEWEST_ASIDE, ENOUGH = 0.25, 0.05, 5000
+"""The share of units that is set aside, unless stated: about as many units as tell scores
+apart to half of one percent, where so many are declared.
+"""
 SHARED = ("bounds", "classes", "y_bounds", "units", "rows", "delta", *COST)
 """What is the same for all candidates."""
 POISSON = "poisson"
 EACH = "each"
+
+
+def usual_share(declared: Declared) -> float:
+    """The share that is set aside where none is stated, by the declared units."""
+    if declared.units is None:
+        return ASIDE
+    return min(max(round(ENOUGH / declared.units, 2), FEWEST_ASIDE), ASIDE)
 
 
 def _has(name: str) -> Any:
@@ -60,9 +70,11 @@ class GridSearch(PrivateEstimator):
     2022; docs/proofs/search.md); runs are given what that leaves for each. A public
     score is computed from a model, so it costs nothing; a private one is part of a run,
     and its units are not those of the fit.
-    Assumes: `grid` and `public` are public; the number of runs stays hidden, so a function
-    passed as `scoring`, which sees every run, keeps and prints nothing. Whoever can
-    measure how long the search takes learns about it, and this is not protected.
+    Assumes: `grid` and `public` are public; the number of runs stays hidden. `scoring` by
+    a name of scikit-learn's, such as "balanced_accuracy", tells nobody. A function passed
+    there sees every run: what it prints is not shown, and it must keep nothing; the
+    release says so. Whoever can measure how long the search takes learns about it, and
+    this is not protected.
     """
 
     _what = "search"
@@ -112,6 +124,12 @@ class GridSearch(PrivateEstimator):
         self._check_budget()
         cost = {name: getattr(self, name) for name in COST}
         question = question_of(self._what, source, cost)
+        if source.derived and self.public is not None:
+            raise ArgumentError(
+                "public",
+                "rows do not go through the steps before the search, so scores would be "
+                "of other numbers; leave public out, and pass validation=0.25",
+            )
         self._candidates()
         declared = self.estimator._declared(source)
         plain = Spending.of(question, self.delta)
@@ -133,10 +151,14 @@ class GridSearch(PrivateEstimator):
                     name, "is stated by the search; leave it out of the estimator"
                 )
         found = grid_of(self.grid)
+        known = self.estimator.get_params(deep=False)
+        searched = [one for one in known if one not in SHARED]
         for name in {name for one in found for name in one}:
-            if name not in self.estimator.get_params(deep=False):
+            if name not in known:
                 raise ArgumentError(
-                    "grid", f"{name!r} is no parameter of the estimator"
+                    "grid",
+                    f"{name!r} is no parameter of the estimator; there are "
+                    f"{', '.join(searched)}",
                 )
             if name in SHARED:
                 raise ArgumentError(
@@ -154,7 +176,8 @@ class GridSearch(PrivateEstimator):
         parts = Parts(models, tuple(candidates), declared, scoring)
         # a fit may prefer Laplace noise where both can be had, but all runs must agree
         if gaussian is not None and pure is not None:
-            both = replace(gaussian.run, epsilon=pure.run.epsilon)
+            equal = total.equal_run(gaussian, pure)
+            both = replace(gaussian.run, epsilon=pure.run.epsilon, equal=equal)
             plans = parts.plans(both)
             if all(isinstance(plan.guarantee, PureDP) for plan in plans):
                 return parts.search(pure)
@@ -184,7 +207,7 @@ class GridSearch(PrivateEstimator):
             raise ArgumentError(
                 "public", "rows are needed to score by; pass public=(X, y)"
             )
-        stated = ASIDE if self.validation is None else self.validation
+        stated = usual_share(declared) if self.validation is None else self.validation
         share = float(fraction("validation", stated, "pass a share such as 0.25"))
         if not 0.01 <= share <= 0.9:
             raise ArgumentError(

@@ -7,7 +7,8 @@ as squares of μ add up. Laplace noise where it is pure ε: parts add up.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -43,6 +44,8 @@ class Spending:
     unit: Unit
     mu: float | None = None
     epsilon: float | None = None
+    equal: float | None = field(default=None, kw_only=True)
+    """The μ that would cost the account as much as `epsilon`, where that differs."""
 
     @classmethod
     def of(cls, question: Question, delta: float | None) -> Spending:
@@ -56,10 +59,10 @@ class Spending:
             return cls(unit, mu=Gaussian(sensitivity=1, rho=question.rho).mu)
         epsilon = PureDP(question.epsilon or 0.0).epsilon
         if question.delta:
-            return cls(unit, question.mu, epsilon)
+            mu = question.mu
+            return cls(unit, mu, epsilon, equal=equal_mu(question, mu, epsilon))
         stated = 0.0 if delta is None else small_probability("delta", delta, zero=True)
-        mu = gaussian_mu(epsilon, stated) if stated else None
-        return cls(unit, mu, epsilon)
+        return cls(unit, gaussian_mu(epsilon, stated) if stated else None, epsilon)
 
     @property
     def gaussian(self) -> bool:
@@ -98,15 +101,21 @@ class Spending:
         """The same on Gaussian noise alone and on pure noise alone, as far as each can be
         had. Fits that release one vector choose whichever is less for it.
         """
-        each = (replace(self, epsilon=None), replace(self, mu=None))
+        alone = replace(self, equal=None)
+        each = (replace(alone, epsilon=None), replace(alone, mu=None))
         return tuple(one for one in each if one.mu is not None or one.epsilon)
 
-    def better(self, l1: float, l2: float) -> Spending:
-        """The way whose noise is less for a vector which one unit moves by so much."""
+    def choose(self, blur: Callable[[Spending], float]) -> Spending:
+        """The way whose noise, as `blur` measures it, is less for what it costs the
+        account. Where the cost is stated as ε, pure noise may cost an account with a δ
+        several times as much as Gaussian noise: it is compared with Gaussian noise that
+        costs as much, so that the account is not spent on too little (rule R16).
+        """
         if self.mu is None or self.epsilon is None:
             return self
-        laplace = math.sqrt(2) * l1 / self.epsilon < l2 / self.mu
-        return replace(self, mu=None) if laplace else replace(self, epsilon=None)
+        gaussian, pure = self.ways
+        equal = replace(gaussian, mu=self.equal or self.mu)
+        return pure if blur(pure) < blur(equal) else gaussian
 
     def noise(self, l1: float, l2: float) -> Additive:
         """The mechanism for whole numbers that one unit moves by so much, in L1 and
@@ -129,7 +138,19 @@ def quieter(spending: Spending, l1: float, l2: float) -> Spending:
     """The kind of noise that is less for a vector which one unit moves by so much, where
     both can be had.
     """
-    return min(spending.ways, key=lambda way: noise_variance(way.noise(l1, l2)))
+    return spending.choose(lambda way: noise_variance(way.noise(l1, l2)))
+
+
+def equal_mu(question: Question, mu: float, epsilon: float) -> float | None:
+    """The μ that costs the account as much as pure ε does; None where nothing is to be
+    compared. Losses of Gaussian noise grow with μ².
+    """
+    terms = terms_of(question.account)
+    if terms is None or question.cost.share is not None:
+        return None
+    each = GaussianDP(mu, unit=question.unit), PureDP(epsilon, unit=question.unit)
+    gaussian, pure = (terms.cost(question.owed(one)).loss for one in each)
+    return mu * math.sqrt(pure / gaussian) if gaussian else None
 
 
 def root_down(value: Fraction) -> Fraction:

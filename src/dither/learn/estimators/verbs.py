@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dither.dataset import ColumnFacts, Dataset
 from dither.errors import ArgumentError
-from dither.learn.encoding import Column, Keyed, declared, floats
+from dither.ids import StoredIds, codes_of
+from dither.learn.encoding import Column, Keyed, catalogued
 from dither.learn.estimators.base import PrivateEstimator
+from dither.learn.estimators.columns import Columns
 from dither.learn.estimators.data import Integers, Reals, Source
 from dither.learn.estimators.pipeline import PrivatePipeline
-from dither.learn.sources import facts_of, listed, named, owner_numbers, table_of
+from dither.learn.names import facts_of, listed, named, table_of
 from dither.ledger import Receipt
 
 __all__ = ["fit"]
@@ -42,20 +42,20 @@ def source_of(
     """
     table = table_of(data, None, table)
     facts = [facts_of(data, name, table) for name in listed(inputs)]
-    columns = [declared(one) for one in facts]
+    columns = [catalogued(one) for one in facts]
+    reading = Columns(tuple(one.column for one in facts), tuple(columns))
     wanted = _target(data, target, table, kind)
     fetched = [one.column for one in (*facts, *([wanted] if wanted else []))]
 
     def read(receipt: Receipt | None) -> tuple[Reals, Any, Integers | None]:
         found = data.fetch(list(dict.fromkeys(fetched)), table=table, receipt=receipt)
-        pairs = zip(facts, columns, strict=True)
-        held = [_read(column, found.columns[one.column]) for one, column in pairs]
+        held = reading.stacked([found.columns[name] for name in reading.names])
         goal = None if wanted is None else found.columns[wanted.column]
-        return np.hstack(held), goal, owner_numbers(found.owners)
+        return held, goal, _owners(found.owners)
 
     return Source(
-        sum(column.width for column in columns),
-        _names(facts, columns),
+        reading.width,
+        reading.read_as,
         read,
         not data.single,
         dataset=data,
@@ -63,7 +63,13 @@ def source_of(
         bounds=_bounds(facts, columns),
         classes=_classes(wanted) if kind == "classes" else None,
         target=wanted.bounds if wanted and kind == "y_bounds" else None,
+        reading=reading,
     )
+
+
+def _owners(owners: Any) -> Integers | None:
+    """The number of each row's unit, told apart as the dataset does."""
+    return None if owners is None else codes_of(StoredIds(owners))
 
 
 def _target(
@@ -73,7 +79,7 @@ def _target(
         if target is not None:
             raise ArgumentError("target", "is not needed here; leave it out")
         return None
-    found: ColumnFacts = facts_of(data, named(target), table)
+    found = facts_of(data, named(target), table)
     if kind == "y_bounds" and found.bounds is None:
         raise ArgumentError(
             "target", f"column {found.column!r} has no public range; declare its bounds"
@@ -83,25 +89,12 @@ def _target(
 
 def _classes(facts: ColumnFacts | None) -> tuple[Any, ...]:
     assert facts is not None
-    column = declared(facts)
+    column = catalogued(facts)
     if not isinstance(column, Keyed):
         raise ArgumentError(
             "target", f"column {facts.column!r} has no public classes; declare its keys"
         )
     return tuple(column.keys)
-
-
-def _read(column: Column, values: Any) -> Reals:
-    return column.read(values) if isinstance(column, Keyed) else floats(values)[:, None]
-
-
-def _names(facts: Sequence[ColumnFacts], columns: Sequence[Column]) -> tuple[str, ...]:
-    found: list[str] = []
-    for one, column in zip(facts, columns, strict=True):
-        keys = column.keys if isinstance(column, Keyed) else None
-        name = one.column
-        found += [name] if keys is None else [f"{name}={key}" for key in keys]
-    return tuple(found)
 
 
 def _bounds(facts: Sequence[ColumnFacts], columns: Sequence[Column]) -> list[Any]:

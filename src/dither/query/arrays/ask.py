@@ -5,15 +5,17 @@ charged (rule R1).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dither.dataset import Column, Kind, kind_of
+from dither.details import Details, mechanism_in_words
 from dither.errors import ArgumentError
 from dither.ledger import Account as LedgerAccount
 from dither.privacy import ROW, Guarantee, Unit
@@ -106,14 +108,38 @@ class PaidColumn(Paid):
             column if first is None else column[:first], declared_kind(self.ask.data)
         )
 
-    def release(self, value: Any, spread: Spread, **more: Any) -> Release:
-        """The answer."""
+    def release(
+        self, value: Any, spread: Spread, *mechanisms: Any, **more: Any
+    ) -> Release:
+        """The answer, and the mechanisms that made it."""
+        data = self.ask.data
+        # the text alone: a release never holds what it was made of
+        told = data.facts.provenance if isinstance(data, Column) else ""
+        more["details"] = partial(_details, told, mechanisms, more.pop("bounds", None))
         return Release(self.ask.what, value, (self.source,), spread, **more)
 
-    def clipped(self, value: Any, spread: Spread) -> Release:
+    def clipped(
+        self,
+        value: Any,
+        spread: Spread,
+        bounds: tuple[float, float],
+        *mechanisms: Any,
+    ) -> Release:
         """The answer about values that were clipped to bounds, which it says."""
         notes = ("values count within their declared bounds",)
-        return self.release(value, spread, notes=notes)
+        return self.release(value, spread, *mechanisms, notes=notes, bounds=bounds)
+
+
+def _details(
+    told: str, mechanisms: Sequence[Any], bounds: tuple[float, float] | None
+) -> Details:
+    """What a report says of an array."""
+    source = f"provenance: {told}" if told else "stated with the question"
+    declared = () if bounds is None else (f"from {bounds[0]:g} to {bounds[1]:g}",)
+    return Details(
+        mechanism=tuple(map(mechanism_in_words, mechanisms)),
+        declared=tuple(f"values: {one}; {source}" for one in declared),
+    )
 
 
 def _unit(column: Column, stated: Unit | None) -> Unit:

@@ -128,7 +128,9 @@ def count(
     with ask.paying(mechanism.guarantee) as paid:
         noisy = mechanism.release(count_present(paid.read()))
     return paid.release(
-        noisy, Around(noisy, mechanism, integer=True, within=(0, math.inf))
+        noisy,
+        Around(noisy, mechanism, integer=True, within=(0, math.inf)),
+        mechanism,
     )
 
 
@@ -159,7 +161,10 @@ def sum(
     with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = grid.value(mechanism.release(grid.total(paid.numbers())))
     return paid.clipped(
-        noisy, Around(noisy, mechanism, integer=True, step=float(grid.size))
+        noisy,
+        Around(noisy, mechanism, integer=True, step=float(grid.size)),
+        (low, high),
+        mechanism,
     )
 
 
@@ -189,7 +194,7 @@ def mean(
     with ask.paying(mechanism.guarantee) as paid:
         noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 1, None)]
     found = Sums(moments.described(low, high, 1), noisy, mechanism).mean()
-    return paid.clipped(found.value, found.spread)
+    return paid.clipped(found.value, found.spread, (low, high), mechanism)
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
@@ -206,6 +211,8 @@ def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
     return paid.clipped(
         value,
         Around(value, mechanism, integer=True, step=step, within=(low, high)),
+        (low, high),
+        mechanism,
     )
 
 
@@ -231,7 +238,7 @@ def variance(
         noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 2, n)]
     sums = Sums(moments.described(low, high, 2), noisy, mechanism)
     found = sums.variance() if n is None else sums.variance_of(n)
-    return paid.clipped(found.value, found.spread)
+    return paid.clipped(found.value, found.spread, (low, high), mechanism)
 
 
 @by_name("quantile(x, 0.5, bounds=(0, 110), epsilon=0.5)", ArrayCost)
@@ -270,7 +277,8 @@ def quantile(
         value, least, most = map(
             grid.point, quantiles.choose(counts, wanted, choices, confidence)
         )
-    return paid.clipped(value, quantiles.QuantileSpread(least, most, confidence))
+    spread = quantiles.QuantileSpread(least, most, confidence)
+    return paid.clipped(value, spread, (low, high), *choices)
 
 
 @by_name('histogram(x, keys=["A", "B"], epsilon=0.5)', ErrorCost)
@@ -303,4 +311,4 @@ def histogram(
     with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = mechanism.release(sorted_by.counts(paid))
     spread = Around(noisy, mechanism, integer=True, within=(0, math.inf))
-    return paid.release(noisy, spread, keys=sorted_by.names)
+    return paid.release(noisy, spread, mechanism, keys=sorted_by.names)

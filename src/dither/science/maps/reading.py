@@ -189,7 +189,9 @@ def _column(frame: Any, argument: str, name: str) -> Any:
 
 def _names(frame: Any) -> list[Any]:
     """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    return list(getattr(frame, "column_names", frame.columns))
+    names = getattr(frame, "column_names", None)
+    # a column of pandas can have that name, and what it holds is private
+    return list(names if isinstance(names, list) else frame.columns)
 
 
 def _pair(pair: list[Any]) -> Callable[[], tuple[Reals, Reals]]:

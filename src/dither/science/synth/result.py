@@ -126,8 +126,9 @@ class Synthetic(Release):
             first=first,
         )
 
-    def report(self, targets: Any = None) -> Report:
-        """How good the table is, and what it must not be used for.
+    def report(self, targets: Any = None) -> Report:  # type: ignore[override]
+        """How good the table is, and what it must not be used for. The page that
+        explains the release is `dither.explain.report.of_release(table)`.
 
         `targets` are public: {("age",): {…: count or share}, ("age", "sex"): {…}}, or a
         public frame with columns of this table. Errors are then measured against them.

@@ -7,23 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dither.dataset import Dataset
+from dither.dataset import ColumnFacts, Dataset
 from dither.errors import ArgumentError
-from dither.ids import StoredIds, codes_of
 
 __all__ = [
     "EACH_ROW",
-    "column",
+    "column_in",
     "column_names",
     "facts_of",
-    "ids",
+    "ids_of",
     "is_frame",
     "listed",
     "named",
-    "owner_numbers",
     "table_of",
 ]
 
@@ -45,12 +40,8 @@ def table_of(data: Dataset, owner: Any, table: str | None) -> str | None:
     return table
 
 
-def owner_numbers(owners: Any) -> NDArray[np.int64] | None:
-    """The number of each row's unit, told apart as the dataset does."""
-    return None if owners is None else codes_of(StoredIds(owners))
-
-
-def facts_of(data: Dataset, name: str, table: str | None) -> Any:
+def facts_of(data: Dataset, name: str, table: str | None) -> ColumnFacts:
+    """What is declared of a column."""
     found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
     if found is None or table not in (None, found.table):
         known = ", ".join(map(repr, data.facts))
@@ -58,11 +49,15 @@ def facts_of(data: Dataset, name: str, table: str | None) -> Any:
     return found
 
 
-def listed(inputs: Any) -> list[str]:
-    fine = isinstance(inputs, Sequence) and not isinstance(inputs, str) and len(inputs)
+def listed(inputs: Any, otherwise: str | None = None) -> list[str]:
+    """Names of columns; also by what stands for each, where `otherwise` says how."""
+    kinds = Sequence if otherwise is None else Sequence | Mapping
+    fine = isinstance(inputs, kinds) and not isinstance(inputs, str) and len(inputs)
     if not fine or not all(isinstance(one, str) for one in inputs):
+        more = "" if otherwise is None else f", {otherwise}"
         raise ArgumentError(
-            "inputs", 'must list the columns to learn from, such as ["age", "days"]'
+            "inputs",
+            f'must list the columns to learn from, such as ["age", "days"]{more}',
         )
     return list(inputs)
 
@@ -73,20 +68,33 @@ def named(target: Any) -> str:
     return target
 
 
-def column(frame: Any, argument: str, name: str) -> Any:
-    known = list(frame if isinstance(frame, Mapping) else column_names(frame))
+def column_in(frame: Any, argument: str, name: str) -> Any:
+    """A column of a frame."""
+    known = column_names(frame)
     if name not in known:
         some = ", ".join(repr(one) for one in known[:12])
         raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
+    # Else numbers of one row would stand in the rows of others.
+    if known.count(name) > 1 or len(getattr(frame[name], "shape", (0,))) != 1:
+        raise ArgumentError(
+            argument,
+            f"column {name!r} must be there once and have one value for each row; make "
+            "a column of each part, under a name of its own",
+        )
     return frame[name]
 
 
-def column_names(frame: Any) -> Any:
+def column_names(frame: Any) -> list[Any]:
     """An Arrow table names its columns elsewhere than pandas and Polars do."""
-    return getattr(frame, "column_names", frame.columns)
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = getattr(frame, "column_names", None)
+    # a column of pandas can have that name, and what it holds is private
+    return list(names if isinstance(names, list) else frame.columns)
 
 
-def ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
+def ids_of(frame: Any, owner: Any) -> Callable[[], Any]:
+    """How to read the id of each row's owner: None where each row is a unit."""
     if owner is None:
         raise ArgumentError(
             "owner",
@@ -99,8 +107,9 @@ def ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
         raise ArgumentError(
             "owner", 'names a column, but the data is no frame; pass ids, or "row"'
         )
-    held = column(frame, "owner", owner) if isinstance(owner, str) else owner
-    held = held.cpu().numpy() if hasattr(held, "cpu") else held
+    held = column_in(frame, "owner", owner) if isinstance(owner, str) else owner
+    # by its type: a label of a pandas index reads like an attribute
+    held = held.cpu().numpy() if hasattr(type(held), "cpu") else held
     kind = getattr(getattr(held, "dtype", None), "kind", "O")
     flat = len(getattr(held, "shape", (0,))) == 1
     if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
@@ -109,4 +118,4 @@ def ids(frame: Any, owner: Any) -> Callable[[], NDArray[np.int64] | None]:
             "must be a column of texts or whole numbers; floats merge large ids, so "
             'read the column as text or, in pandas, as "Int64"',
         )
-    return lambda: codes_of(held)
+    return lambda: held

@@ -1,0 +1,1 @@
+"""Data, votes and the page of the benchmark on PATE."""
