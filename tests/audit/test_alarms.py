@@ -1,8 +1,8 @@
 """Audits of what is sound call it refuted as seldom as they say.
 
-Neither noise nor the coins of an audit can be seeded. So each limit is three standard
-errors above the stated rate, which an honest audit passes once in 700 runs, and only if
-its bounds had no slack.
+Neither noise nor the coins of an audit can be seeded. So each limit is five standard
+errors above the stated rate, which an honest audit passes in less than 1 of 1e4 runs, and
+only if its bounds had no slack.
 """
 
 import math
@@ -16,7 +16,7 @@ DRAWS = 600
 
 
 def limit(audits, rate):
-    return audits * rate + 3 * math.sqrt(audits * rate * (1 - rate))
+    return audits * rate + 5 * math.sqrt(audits * rate * (1 - rate))
 
 
 def alarms(audits, rate):

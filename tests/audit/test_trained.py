@@ -47,13 +47,13 @@ def test_the_chance_is_that_of_the_theorem(right, delta):
     ("claim", "leak"), [(PureDP(1.0), 0.0), (ApproxDP(1.0, 0.01), 0.01)], ids=str
 )
 def test_a_run_that_keeps_its_promise_is_refuted_as_seldom_as_stated(claim, leak):
-    """200 runs at 95 %: at most 10 and three standard errors."""
+    """200 runs at 95 %: at most 10 and five standard errors."""
     f = response(1.0, leak)
     alarms = sum(
         audit.training(f, 200, claimed=claim, confidence=0.95).refuted
         for _ in range(200)
     )
-    assert alarms <= 10 + 3 * math.sqrt(200 * 0.05 * 0.95)
+    assert alarms <= 10 + 5 * math.sqrt(200 * 0.05 * 0.95)
 
 
 def test_half_the_noise_is_found():

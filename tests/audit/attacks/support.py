@@ -7,7 +7,7 @@ import xml.etree.ElementTree as Xml
 
 from dither.audit.attacks import Attack, Rate
 
-__all__ = ["SIX", "near", "shown_well"]
+__all__ = ["SIX", "held", "near", "shown_well"]
 
 SIX = 6
 """Standard errors: a rate lies further from its expectation with a chance of 2e-9."""
@@ -17,6 +17,13 @@ def near(found: Rate, expected: float, errors: float = SIX) -> bool:
     """Whether a rate is what a closed form says, but for chance."""
     wide = (expected * (1 - expected) / found.tries) ** 0.5
     return abs(found.share - expected) <= errors * wide + 1e-12
+
+
+def held(*rates: Rate) -> bool:
+    """Whether promised rates keep to their bounds, but for chance. `kept` is half as
+    wide on purpose: it shows a reader what is odd, and chance is, once in 700 times.
+    """
+    return all(one.above is None or one.above <= SIX for one in rates)
 
 
 def shown_well(found: Attack) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.audit import attacks
-from tests.audit.attacks.support import near, shown_well
+from tests.audit.attacks.support import held, near, shown_well
 
 FOUND = attacks.averaging(repeats=(1, 16, 256), tries=4000)
 
@@ -37,7 +37,7 @@ def test_the_mean_of_many_is_the_normal_law() -> None:
 
 def test_other_words_are_charged_until_nothing_is_left() -> None:
     assert FOUND.reworded[-1].release == "reworded, 4 answers paid"
-    assert all(one.kept for one in FOUND.reworded)
+    assert held(*FOUND.reworded)
     asked = FOUND.asked
     assert (asked.answers, asked.charges, asked.paid, asked.refused) == (1, 1, 3, True)
     assert asked.asked == 256

@@ -10,7 +10,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.audit import attacks
-from tests.audit.attacks.support import near, shown_well
+from tests.audit.attacks.support import held, near, shown_well
 
 
 def both_noisy(epsilon: float) -> float:
@@ -29,7 +29,7 @@ def test_rates_are_the_closed_forms(epsilon: float) -> None:
     # One count in five crosses a multiple: half of all secrets, and a fifth of the rest.
     assert near(rounded, 0.6)
     assert near(ours, both_noisy(epsilon))
-    assert ours.kept
+    assert held(ours)
     e2 = math.exp(2 * epsilon)
     assert ours.bound == pytest.approx(e2 / (1 + e2))
     assert both_noisy(epsilon) < ours.bound

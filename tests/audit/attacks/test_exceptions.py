@@ -9,7 +9,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.audit import attacks
-from tests.audit.attacks.support import near, shown_well
+from tests.audit.attacks.support import held, near, shown_well
 
 
 def test_only_the_database_fails() -> None:
@@ -19,7 +19,7 @@ def test_only_the_database_fails() -> None:
     assert found.raised == 0
     # Nothing fails, so "failed or not" says that nobody is ill: right by the coin.
     assert found.rates[1].release == "ours: failed or not"
-    assert found.rates[1].kept
+    assert held(found.rates[1])
 
 
 @pytest.mark.full

@@ -10,7 +10,7 @@ import pytest
 from dither import ArgumentError
 from dither.audit import attacks
 from dither.audit.attacks import tabulated
-from tests.audit.attacks.support import shown_well
+from tests.audit.attacks.support import held, shown_well
 
 
 def test_the_bundled_study() -> None:
@@ -24,7 +24,7 @@ def test_the_bundled_study() -> None:
     assert 0.55 < anonymous.share < 0.62
     # Without their own line people are named much less often: the table told of them.
     assert anonymous.share - anonymous.guessing > 0.15
-    assert ours.kept
+    assert held(ours)
     assert abs(ours.share - ours.guessing) < 0.15
     assert ours.bound is not None
     assert ours.share < ours.bound
@@ -58,7 +58,7 @@ def test_secrets_without_a_pattern() -> None:
     # A class decides for all in it: the error is that of classes.
     wide = 6 * np.sqrt(expected * (1 - expected) / (people / sizes.mean()))
     assert abs(found.certain - expected) < wide
-    assert found.rates[2].kept
+    assert held(found.rates[2])
     assert found.rates[2].share < 0.6
 
 
