@@ -22,6 +22,7 @@ check: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/english.py
 
 bench: .venv/.dev
 	$(BIN)/python -m bench $(NAME)

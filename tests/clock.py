@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["PATIENCE", "quick", "until"]
+__all__ = ["PATIENCE", "quick", "slowness", "until"]
 
 PATIENCE = 600.0
 """Seconds after which an event does not come any more, on the slowest and busiest
 machine.
 """
 USUAL = 0.04
-"""CPU-seconds that the loop of `_slowness` takes on the machine that limits were chosen
+"""CPU-seconds that the loop of `slowness` takes on the machine that limits were chosen
 on.
 """
 
@@ -37,10 +37,10 @@ def quick(limit: float) -> Iterator[None]:
     began = time.thread_time()
     yield
     took = time.thread_time() - began
-    assert took < limit or took < limit * _slowness(), f"{took:.3f} CPU-seconds"
+    assert took < limit or took < limit * slowness(), f"{took:.3f} CPU-seconds"
 
 
-def _slowness() -> float:
+def slowness() -> float:
     """How often the usual time a plain loop takes here and now."""
     began, total = time.thread_time(), 0
     for number in range(1_000_000):
