@@ -11,6 +11,7 @@ from dither.noise import cauchy, rounded_cauchy
 from dither.noise.cauchy import RIM, plan
 from dither.noise.cells import LARGEST
 from dither.noise.polar import heads
+from tests.chance import chance
 from tests.noise.support import (
     FULL,
     LEVEL,
@@ -33,11 +34,13 @@ def tail(gamma):
     return lambda k: math.atan(gamma / (k - 0.5)) / math.pi
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("gamma", SCALES)
 def test_law(gamma):
     assert symmetric_p(lambda n: rounded_cauchy(gamma, n), tail(gamma), QUICK) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("gamma", SCALES)
 def test_law_in_a_long_campaign(gamma):
@@ -46,6 +49,7 @@ def test_law_in_a_long_campaign(gamma):
         assert low_bits_p(lambda n: rounded_cauchy(gamma, n), FULL) > LEVEL
 
 
+@chance(1e-8)
 def test_single_draws_and_neighbours():
     assert (
         symmetric_p(
@@ -59,6 +63,7 @@ def test_single_draws_and_neighbours():
     assert neighbours_p(rounded_cauchy(3.0, 500_000)) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.parametrize(("gamma", "bits"), [*SHORT, (2.0**24 * 1.1, 46)])
 def test_law_with_shortened_words(gamma, bits):
     short = plan(gamma, bits)
@@ -83,17 +88,20 @@ def agree(prepared, words):
     return sure.size
 
 
+@chance(1e-15)
 @pytest.mark.parametrize("gamma", [1e-6, *SCALES])
 def test_fast_and_exact_agree(gamma):
     assert agree(plan(gamma), random_words(3000)) > 1400
 
 
+@chance(1e-15)
 @pytest.mark.full
 @pytest.mark.parametrize("gamma", [1.0, 12345.678, 2.0**24 * 1.1])
 def test_fast_and_exact_agree_on_many_words(gamma):
     assert agree(plan(gamma), random_words(200_000)) > 99_000
 
 
+@chance(1e-15)
 @pytest.mark.parametrize(("gamma", "bits"), SHORT)
 def test_fast_and_exact_agree_on_shortened_words(gamma, bits):
     assert agree(plan(gamma, bits), random_words(3000)) > 700
@@ -153,6 +161,7 @@ def test_values_are_held_at_the_edge():
         ]
 
 
+@chance(1e-8)
 def test_huge_scales():
     gamma = 2.0**52
     assert symmetric_p(lambda n: rounded_cauchy(gamma, n), tail(gamma), 100_000) > LEVEL

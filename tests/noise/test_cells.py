@@ -20,6 +20,7 @@ from dither.noise.cells import (
     spread,
 )
 from dither.noise.exact import context
+from tests.chance import chance
 from tests.noise.support import LEVEL, ONES, Replay, always, p_value, random_words
 
 MIXED = 0x9E3779B97F4A7C15
@@ -171,6 +172,7 @@ def test_places_of_an_array_sit_in_their_cells():
         assert seen[i] >> r == cell
 
 
+@chance(1e-8)
 def test_exact_places_follow_the_density():
     """A cell as wide as the scale, so that the ratio matters: places 0 … 7 at scale 4."""
     ratio = laplace.ratio(4.0)

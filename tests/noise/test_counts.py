@@ -10,6 +10,7 @@ from scipy import stats
 
 from dither.errors import ArgumentError
 from dither.noise import counts, poisson_count, stream, truncated_negative_binomial
+from tests.chance import chance
 from tests.noise.support import LEVEL, Replay, p_value, random_words
 
 DRAWS = 2000
@@ -22,16 +23,18 @@ def masses(eta: float, gamma: float, most: int = 400) -> Any:
     return np.array(found) / sum(found)
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("eta", [1.0, 0.0, -0.5, 2.5])
 @pytest.mark.parametrize("gamma", [0.5, 0.1])
 def test_runs(eta: float, gamma: float) -> None:
     wanted = masses(eta, gamma)
     drawn = [truncated_negative_binomial(eta, gamma) for _ in range(DRAWS)]
-    assert min(drawn) == 1
+    assert min(drawn) >= 1
     seen = np.bincount(np.minimum(drawn, 400), minlength=401)[1:]
     assert p_value(seen, wanted) > LEVEL
 
 
+@chance(1e-8)
 def test_poisson() -> None:
     drawn = [poisson_count(3.5) for _ in range(DRAWS)]
     seen = np.bincount(np.minimum(drawn, 50), minlength=51)

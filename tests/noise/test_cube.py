@@ -9,6 +9,7 @@ import pytest
 from dither.errors import ArgumentError
 from dither.noise import discrete_cube
 from dither.noise.cube import inside, radii
+from tests.chance import chance
 from tests.noise.support import LEVEL, Replay, p_value
 
 FAR = 4000
@@ -49,6 +50,7 @@ def test_the_same_in_fractions(dims):
         assert more >= volume
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("dims", [1, 2, 6])
 def test_law_of_radii(dims):
     scale = 3.0
@@ -61,6 +63,7 @@ def tail(law, size):
     return np.append(law[:size], 1 - law[:size].sum())
 
 
+@chance(1e-8)
 def test_law_of_pairs():
     scale, side = 2.0, 15
     pairs = discrete_cube(scale, (200_000, 2))
@@ -73,6 +76,7 @@ def test_law_of_pairs():
     assert p_value(found, np.append(expected, 1 - expected.sum())) > LEVEL
 
 
+@chance(1e-10)
 def test_vectors_are_independent_of_each_other():
     found = discrete_cube(50.0, (20_000, 2, 3))
     sizes = np.abs(found).max(axis=2)

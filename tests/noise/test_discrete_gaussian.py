@@ -10,6 +10,7 @@ import pytest
 from dither.noise import discrete_gaussian as public
 from dither.noise.exact import Uniform
 from dither.noise.stream import current
+from tests.chance import chance
 from tests.noise.support import (
     FULL,
     LEVEL,
@@ -36,6 +37,7 @@ def tail(sigma):
     return lambda k: float(tails[k]) if k < tails.size else 0.0
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("sigma", [1e-6, *SCALES])
 def test_law(sigma):
     if sigma < 0.01:
@@ -44,6 +46,7 @@ def test_law(sigma):
         assert symmetric_p(lambda n: public(sigma, n), tail(sigma), QUICK) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("sigma", SCALES)
 def test_law_in_a_long_campaign(sigma):
@@ -52,6 +55,7 @@ def test_law_in_a_long_campaign(sigma):
         assert low_bits_p(lambda n: public(sigma, n), FULL) > LEVEL
 
 
+@chance(1e-8)
 def test_single_draws_and_neighbours():
     assert (
         symmetric_p(
@@ -63,6 +67,7 @@ def test_single_draws_and_neighbours():
     assert neighbours_p(public(3.0, 500_000)) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 100.0])
 def test_law_with_shortened_words(sigma):
     """With 3 bits a coin, every fourth goes to the exact path."""
@@ -141,6 +146,7 @@ def test_draws_are_the_accepted_proposals_in_order():
         )
 
 
+@chance(1e-8)
 def test_extreme_scales():
     assert public(2.0**-1000, 20).tolist() == [0] * 20
     assert public(1e-200) == 0

@@ -11,6 +11,7 @@ from dither.noise import gaussian, rounded_gaussian
 from dither.noise.cells import LARGEST, settle
 from dither.noise.gaussian import RIM, plan, z_error
 from dither.noise.polar import CHUNK, heads
+from tests.chance import chance
 from tests.noise.support import (
     FULL,
     LEVEL,
@@ -33,6 +34,7 @@ def tail(sigma):
     return lambda k: math.erfc((k - 0.5) / (sigma * math.sqrt(2))) / 2
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("sigma", [1e-6, *SCALES])
 def test_law(sigma):
     if sigma < 0.01:
@@ -44,6 +46,7 @@ def test_law(sigma):
         )
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("sigma", SCALES)
 def test_law_in_a_long_campaign(sigma):
@@ -52,6 +55,7 @@ def test_law_in_a_long_campaign(sigma):
         assert low_bits_p(lambda n: rounded_gaussian(sigma, n), FULL) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("sigma", [1.0, 2.0**24 * 1.1])
 def test_law_of_single_draws(sigma):
     def sample(n):
@@ -60,6 +64,7 @@ def test_law_of_single_draws(sigma):
     assert symmetric_p(sample, tail(sigma), 50_000) > LEVEL
 
 
+@chance(1e-8)
 def test_neighbours_and_both_sides_of_a_point_are_independent():
     assert neighbours_p(rounded_gaussian(3.0, 1_000_000)) > LEVEL
     values = gaussian._draw_chunk(
@@ -68,6 +73,7 @@ def test_neighbours_and_both_sides_of_a_point_are_independent():
     assert neighbours_p(values.reshape(2, -1).T.reshape(-1)) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.parametrize(("sigma", "bits"), [*SHORT, (2.0**24 * 1.1, 46)])
 def test_law_with_shortened_words(sigma, bits):
     short, words = plan(sigma, bits), random_words(20_000)
@@ -92,17 +98,20 @@ def agree(prepared, words):
     return sure.size
 
 
+@chance(1e-15)
 @pytest.mark.parametrize("sigma", [1e-6, *SCALES])
 def test_fast_and_exact_agree(sigma):
     assert agree(plan(sigma), random_words(300)) > 140
 
 
+@chance(1e-15)
 @pytest.mark.full
 @pytest.mark.parametrize("sigma", [1.0, 12345.678, 2.0**24 * 1.1])
 def test_fast_and_exact_agree_on_many_words(sigma):
     assert agree(plan(sigma), random_words(20_000)) > 9_950
 
 
+@chance(1e-15)
 @pytest.mark.parametrize(("sigma", "bits"), SHORT)
 def test_fast_and_exact_agree_on_shortened_words(sigma, bits):
     assert agree(plan(sigma, bits), random_words(800)) > 200
@@ -285,6 +294,7 @@ def test_extreme_words():
     assert gaussian._draw_chunk(plan(1.0), corner, always(MIXED)).size == 4
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("power", [52, 56])
 def test_huge_scales(power):
     sigma = 2.0**power

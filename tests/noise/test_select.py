@@ -15,6 +15,7 @@ from scipy import integrate, stats
 from dither.errors import ArgumentError
 from dither.noise import Noise, noisy_argmax, select
 from dither.noise.select import BITS, RIM, SPARE, Contender, contest
+from tests.chance import chance
 from tests.noise.support import FULL, LEVEL, ONES, Replay, always, p_value, random_words
 
 SCORES = np.array([0.0, 1.0, 2.0, 2.5, -3.0, 0.25, 1.5, 2.5, -0.5, 1.0])
@@ -61,12 +62,14 @@ def fits(noise, scores, weight, draws, bits=BITS):
     )
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("noise", Noise)
 def test_winners(noise):
     assert fits(noise, SCORES, 1.0, 15_000) > LEVEL
     assert fits(noise, np.array([3, 5, 6]), 0.5, 15_000) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("noise", Noise)
 def test_winners_in_a_long_campaign(noise):
@@ -76,6 +79,7 @@ def test_winners_in_a_long_campaign(noise):
     assert fits(noise, SCORES, 1.0, 250_000) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("noise", Noise)
 def test_float_noise_in_a_long_campaign(noise):
@@ -94,6 +98,7 @@ def test_float_noise_in_a_long_campaign(noise):
     assert p_value(counts, np.full(200, 1 / 200)) > LEVEL
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("noise", Noise)
 @pytest.mark.parametrize(("bits", "draws"), [(44, 3000), (40, 600), (2, 400)])
 def test_winners_with_shortened_words(noise, bits, draws):
@@ -118,6 +123,7 @@ def special_words(bits):
     return np.concatenate([random_words(400), np.array(words, np.uint64)])
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("noise", Noise)
 @pytest.mark.parametrize(
     ("bits", "weight"),
@@ -178,6 +184,7 @@ def test_ties_are_decided_by_more_bits():
         assert wins == {0, 1}
 
 
+@chance(1e-8)
 def test_a_single_candidate_and_weight_zero():
     assert noisy_argmax(np.array([3.0]), 1.0, Noise.GUMBEL) == 0
     wins = [
@@ -187,6 +194,7 @@ def test_a_single_candidate_and_weight_zero():
     assert p_value(np.bincount(wins, minlength=3), np.full(3, 1 / 3)) > LEVEL
 
 
+@chance(1e-8)
 def test_huge_scores_and_a_tiny_weight_still_compete():
     """The difference of these floats overflows, but the weighted lead is −2: the odds
     are e² to 1.
@@ -202,6 +210,7 @@ def test_huge_scores_and_a_tiny_weight_still_compete():
     )
 
 
+@chance(1e-15)
 @pytest.mark.parametrize(
     "dtype", ["int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "bool"]
 )
@@ -210,12 +219,14 @@ def test_any_type_of_number(dtype):
     assert {noisy_argmax(scores, 100.0, noise) for noise in Noise} == {2}
 
 
+@chance(1e-14)
 def test_integers_beyond_the_limit_count_as_the_limit():
     ends = np.array([-(1 << 63), (1 << 63) - 1, 1 << 62, 0])
     assert {noisy_argmax(ends, 1.0, Noise.GUMBEL) for _ in range(50)} == {1, 2}
     assert noisy_argmax(np.array([0, ONES], np.uint64), 1.0, Noise.GUMBEL) == 1
 
 
+@chance(1e-15)
 def test_large_integers_are_told_apart():
     scores = np.array([(1 << 61) + 1, 1 << 61])
     assert {noisy_argmax(scores, 50.0, Noise.GUMBEL) for _ in range(50)} == {0}

@@ -19,6 +19,7 @@ from dither import noise
 from dither.noise import secret_bytes, stream
 from dither.noise.exact import Uniform
 from dither.noise.stream import BLOCK, CHUNK, KEY, POOL, SMALL, SPARE, Stream, current
+from tests.chance import chance
 from tests.noise.support import LEVEL, p_value
 
 pytestmark = pytest.mark.filterwarnings(
@@ -36,6 +37,7 @@ def keystream(key, count):
     return data[:KEY], np.frombuffer(data[KEY:], np.uint64)
 
 
+@pytest.mark.tame
 def test_words_are_the_keystream_and_each_is_used_once(monkeypatch):
     """Arrays of any size, and single words, are AES-256-CTR keystreams; each begins
     with the key of the next.
@@ -98,6 +100,7 @@ def in_memory(s):
     return set(held)
 
 
+@chance(2e-8)
 def test_what_was_drawn_cannot_be_found_in_memory(monkeypatch):
     """Whoever reads the state after a draw learns what comes next, but nothing of what
     came before.
@@ -117,6 +120,7 @@ def test_what_was_drawn_cannot_be_found_in_memory(monkeypatch):
     assert not past & in_memory(s)
 
 
+@chance(1e-15)
 def test_consumed_words_are_overwritten_at_once():
     s = Stream()
     for size in (3, 40, 7):
@@ -139,6 +143,7 @@ def test_no_cipher_is_kept():
     assert kinds == {bytearray, int, list, np.ndarray}
 
 
+@chance(5e-8)
 def test_bytes_are_uniform():
     values = np.empty(1 << 20, np.uint64)
     current().fill(values)
@@ -151,6 +156,7 @@ def test_bytes_are_uniform():
     assert np.unique(values).size == values.size
 
 
+@chance(5e-8)
 def test_the_operating_system_is_asked_again_in_time(monkeypatch):
     assert stream.RESEED == 1 << 30
     monkeypatch.setattr(stream, "RESEED", 4 * BLOCK)
@@ -169,6 +175,7 @@ def test_the_operating_system_is_asked_again_in_time(monkeypatch):
     assert np.unique(words).size == words.size
 
 
+@chance(1e-12)
 def test_threads_have_streams_of_their_own():
     seen, streams = [], []
 
@@ -212,6 +219,7 @@ def forked_words():
     return [data[i : i + 8] for i in range(0, 320, 8)]
 
 
+@chance(1e-15)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_forgets_the_stream_and_its_pool():
     current().word()  # a filled pool is there to be inherited
@@ -222,6 +230,7 @@ def test_a_fork_forgets_the_stream_and_its_pool():
     assert len({word for words in [*children, mine] for word in words}) == 160
 
 
+@chance(1e-15)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_inside_a_thread():
     seen = []

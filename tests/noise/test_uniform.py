@@ -15,11 +15,13 @@ from dither.noise import (
     uniform,
     uniform_integers,
 )
+from tests.chance import chance
 from tests.noise.support import FULL, LEVEL, ONES, QUICK, Replay, always, p_value
 
 DRAWS = [QUICK, pytest.param(FULL, marks=pytest.mark.full)]
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("below", [1, 2, 3, 10, 1000, 3 << 61, 1 << 63])
 def test_integers(below, draws):
@@ -62,6 +64,7 @@ def fits(coins, p):
     )
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("draws", DRAWS)
 def test_coins(draws):
     for p in (0.5, 0.1, Fraction(1, 3), 0.999):
@@ -168,6 +171,7 @@ def test_numpy_numbers_are_numbers():
     assert uniform_integers(np.uint8(1), np.int64(2)).tolist() == [0, 0]
 
 
+@chance(1e-8)
 def test_secrets():
     for count in (0, 1, 7, 8, 9, 100_000):
         assert len(secret_bytes(count)) == count

@@ -12,6 +12,7 @@ from dither.noise.discrete_gaussian import discrete_gaussian
 from dither.noise.gaussian import rounded_gaussian
 from dither.noise.grid import Grid
 from dither.noise.laplace import discrete_laplace
+from dither.noise.law import Law
 from dither.noise.planar import planar_laplace
 from dither.noise.select import Noise, noisy_argmax
 from dither.noise.uniform import (
@@ -25,6 +26,7 @@ from dither.noise.uniform import (
 
 __all__ = [
     "Grid",
+    "Law",
     "Noise",
     "bernoulli",
     "bernoulli_exp",

@@ -38,8 +38,8 @@ RIM = 2.0**-20
 
 
 class Plan(NamedTuple):
-    """What a γ needs: cells of 2^r integers, γ and shift of the coarse draw, its error,
-    bits of a word.
+    """Parameters of a γ: cells of 2^r integers, γ and shift of the coarse draw, its
+    error, bits of a word.
     """
 
     gamma: float

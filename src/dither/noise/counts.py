@@ -26,9 +26,15 @@ def truncated_negative_binomial(eta: float, gamma: float) -> int:
     """
     shape, stop = Fraction(eta), Fraction(gamma)
     if not (shape > -1 and 0 < stop < Fraction(999, 1000)):
-        raise ArgumentError("gamma", "must be between 0 and 0.999, with eta above -1")
+        raise ArgumentError(
+            "gamma",
+            "must lie between 0 and 0.999, and eta must be above -1; pass for example "
+            "gamma=0.1 and eta=0",
+        )
     if 0 < abs(shape) < Fraction(1, 100):  # a difference would lose its digits
-        raise ArgumentError("eta", "must be 0, or at least 0.01 away from it")
+        raise ArgumentError(
+            "eta", "must be 0, or differ from 0 by at least 0.01; pass 0 or 1"
+        )
     return draw_count(Binomial(shape, stop), 1, stream.current())
 
 
@@ -36,7 +42,7 @@ def poisson_count(mean: float) -> int:
     """A number k of at least 0, with probability e^(−mean)·mean^k/k!."""
     exact = Fraction(mean)
     if exact <= 0:
-        raise ArgumentError("mean", "must be above 0")
+        raise ArgumentError("mean", "must be above 0; pass a number such as 10")
     return draw_count(Poisson(exact), 0, stream.current())
 
 

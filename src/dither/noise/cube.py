@@ -44,8 +44,8 @@ def discrete_cube(scale: float, size: tuple[int, ...]) -> Integers:
     if dims < 1 or value * dims > LARGEST_CUBE:
         raise ArgumentError(
             "scale",
-            "times the number of entries is above 2**50, too wide for 64-bit integers; "
-            "measure in larger steps",
+            "scale times the number of entries is above 2**50, too large for 64-bit "
+            "integers; count in larger units",
         )
 
     def drawn(total: int) -> Integers:

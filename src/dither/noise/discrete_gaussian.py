@@ -26,7 +26,7 @@ __all__ = ["discrete_gaussian"]
 CHUNK = 1 << 14
 BITS = 64
 ERROR = 2.0**-38
-"""How far the float acceptance probability may be off; see docs/proofs/noise.md."""
+"""Largest error of the float acceptance probability; see docs/proofs/noise.md."""
 
 
 @overload

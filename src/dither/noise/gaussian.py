@@ -37,7 +37,7 @@ WIDEST = 5.3
 
 
 class Plan(NamedTuple):
-    """What a σ needs: cells of 2^r integers, the σ and shift of the coarse draw, its
+    """Parameters of a σ: cells of 2^r integers, the σ and shift of the coarse draw, its
     float error, bits of a word.
     """
 
@@ -62,7 +62,7 @@ def plan(sigma: float, bits: int = BITS) -> Plan:
 
 
 def z_error(bits: int) -> float:
-    """How far the float Z may be off, for RIM ≤ S ≤ 1 − RIM; term by term in
+    """Largest error of the float Z, for RIM ≤ S ≤ 1 − RIM; term by term in
     docs/proofs/noise.md.
     """
     unit = 2.0 ** (1 - bits)

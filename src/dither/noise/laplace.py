@@ -45,7 +45,7 @@ REST = np.uint64((1 << 63) - 1)
 
 
 class Plan(NamedTuple):
-    """What a scale needs: cells of 2^r integers, the scale and shift of the coarse
+    """Parameters of a scale: cells of 2^r integers, the scale and shift of the coarse
     draw, and its float error.
     """
 

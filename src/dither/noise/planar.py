@@ -108,7 +108,7 @@ def decided(
 def by_floats(
     rate: float, scale: float, pairs: Integers, heads: Words, bits: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """What floats say, and where that is not certain."""
+    """The result in floats, and where it is not certain."""
     a, b = np.abs(pairs.astype(np.float64)).T
     far, near = rate * np.sqrt(a * a + b * b), (a + b) / scale
     chance = np.exp(near - far)

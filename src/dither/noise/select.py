@@ -51,7 +51,7 @@ def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
     """The index of the largest weight·score + noise, for finite scores (floats,
     integers or an array of fractions).
 
-    Integers beyond ±2^62 count as that.
+    Integers beyond ±2^62 are treated as that.
 
     Guarantee: that of the mechanism that calls it, with the weight as its calibration.
     Why: the comparison is exact, so the winner's law is that of ideal noise
@@ -62,10 +62,12 @@ def noisy_argmax(scores: Scores, weight: float, noise: Noise) -> int:
     if scores.ndim != 1 or scores.size == 0:
         raise ArgumentError(
             "scores",
-            "must hold one number for each candidate, and at least one candidate",
+            "must be a list with one number for each candidate, at least one",
         )
     if not (math.isfinite(weight) and weight >= 0):
-        raise ArgumentError("weight", "must be 0 or more, and finite")
+        raise ArgumentError(
+            "weight", "must be finite and at least 0; pass a number such as 1.0"
+        )
     # Noise that underflows must not decide whether a call succeeds, so the caller's
     # `np.seterr` is set aside.
     with np.errstate(all="ignore"):
@@ -224,7 +226,7 @@ def leads(scores: Scores, best: Any, weight: float) -> Floats:
 
 
 def noise_error(bits: int) -> float:
-    """How far float noise may be off where it counts as known; term by term in
+    """Error of the float noise that is treated as known; term by term in
     docs/proofs/noise.md.
     """
     return 2.0 ** (SPARE + 1 - bits) + 2.0**-36 + 32 * LOG_ERROR

@@ -25,7 +25,7 @@ def check_scale(name: str, scale: float) -> float:
     one.
     """
     if not isinstance(scale, Real) or isinstance(scale, bool):
-        raise ArgumentError(name, "must be a number; pass a positive float")
+        raise ArgumentError(name, "must be a number; pass a positive one, such as 1.0")
     try:
         value = float(scale)
     except OverflowError:
@@ -36,17 +36,19 @@ def check_scale(name: str, scale: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise ArgumentError(
             name,
-            "must be positive and finite; more noise needs a larger scale, "
-            "less a smaller one",
+            f"the noise scale must be positive and finite; change {name}",
         )
     if value > LARGEST_SCALE:
         raise ArgumentError(
             name,
-            "is above 2**56, too wide for 64-bit integers; measure in larger steps",
+            "the noise scale is above 2**56, too large for 64-bit integers; "
+            f"change {name}, or count in larger units",
         )
     if value < 2.0**-1000:
         raise ArgumentError(
-            name, "is below 2**-1000, which is no noise at all; pass a larger scale"
+            name,
+            "the noise scale is below 2**-1000, too small to hide anything; "
+            f"change {name}",
         )
     return value
 
@@ -62,7 +64,7 @@ def sides_of(size: Shape) -> tuple[int, ...]:
         for side in sides
     ):
         raise ArgumentError(
-            "size", "must be a whole number or a tuple of whole numbers, none negative"
+            "size", "must be a whole number of at least 0, or a tuple of such numbers"
         )
     return tuple(int(side) for side in sides)
 

@@ -43,7 +43,7 @@ _START = bytes(16)  # no key is used twice, so every one may count from zero
 
 
 class Source(Protocol):
-    """Where samplers take their uniform 64-bit words from."""
+    """Source of uniform 64-bit words for samplers."""
 
     def fill(self, out: Words) -> None:
         """Overwrite a contiguous array with fresh words."""
@@ -90,8 +90,8 @@ class Stream:
                 cipher.update_into(_ZEROS[: len(part)], part)
 
     def _turn(self, count: int) -> CipherContext:
-        """A cipher for so many bytes. Its first ones have replaced the key, and it is
-        dropped after use.
+        """A cipher for this number of bytes. Its first ones have replaced the key, and
+        it is dropped after use.
         """
         if self._left < count:
             self._key[:] = os.urandom(KEY)
@@ -152,7 +152,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def current() -> Source:
-    """This thread's stream, made anew after a fork.
+    """This thread's stream, made again after a fork.
 
     The process id is compared too, because a fork made by foreign code does not run
     Python's hooks.

@@ -111,8 +111,7 @@ def bernoulli_exp(
     if exact is None or exact < 0:
         raise ArgumentError(
             "loss",
-            "must be a finite number, 0 or more: e to a positive power is no "
-            "probability",
+            "must be a finite number of at least 0; pass a loss such as 0.5",
         )
     if exact == 0:
         return bernoulli(1, size) if size is not None else True
