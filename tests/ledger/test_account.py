@@ -136,7 +136,7 @@ class TestNames:
 
     def test_another_charge_under_the_same_name_is_a_mistake(self, account):
         account.charge(ONE, once="job-17")
-        with pytest.raises(LedgerError, match="choose a new name"):
+        with pytest.raises(LedgerError, match="pass another name"):
             account.charge(PureDP(2), once="job-17")
         assert account.charges == 1
 
@@ -154,7 +154,7 @@ class TestNames:
             account.charge(ONE, once="job-17")
         account.thaw("seen")
         account.settle(first)
-        with pytest.raises(LedgerError, match="another answer needs another name"):
+        with pytest.raises(LedgerError, match="has paid for its answer, or has failed"):
             account.charge(ONE, once="job-17")
         assert account.charged("job-17") == first
 
@@ -228,7 +228,7 @@ class TestCharging:
     @pytest.mark.parametrize("unit", [PATIENT, REPLACED])
     def test_units_are_not_mixed(self, ledger, unit):
         account = ledger.account("clinic", epsilon=1)
-        with pytest.raises(dither.UnitMismatch, match="charge it to an account"):
+        with pytest.raises(dither.UnitMismatch, match=r"charge it to an"):
             account.charge(PureDP(0.1, unit=unit))
         assert account.spent == 0
 
@@ -262,7 +262,7 @@ class TestCharging:
         head, left = ledger.head, account.remaining
         with pytest.raises(
             dither.BudgetExceeded,
-            match=r"% is left.* epsilon = 0\.3\b.* Nothing was spent",
+            match=r"% (of the ε of the account )?remains\. .*epsilon=0\.3 .* Nothing was spent",
         ):
             account.charge(PureDP(0.31))
         assert ledger.head == head
@@ -402,7 +402,7 @@ class TestSettling:
         with Ledger.open(place) as book:
             account = book.account("clinic")
             assert account.stored("key") == "42"
-            with pytest.raises(LedgerError, match="never changes"):
+            with pytest.raises(LedgerError, match="cannot be replaced"):
                 account.store(account.history()[0], "key", "43")
             assert account.stored("key") == "42"
             assert account.remaining.epsilon == 0.9

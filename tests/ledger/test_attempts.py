@@ -132,7 +132,7 @@ def test_one_checkpoint_is_gone_on_with_once(
     account: Account, receipt: Receipt
 ) -> None:
     Attempt.again(account, receipt, known=receipt.number, claimed=0)
-    with pytest.raises(LedgerError, match="another process goes on"):
+    with pytest.raises(LedgerError, match="another process is running this run"):
         Attempt.again(account, receipt, known=receipt.number, claimed=0)
     assert failures(account) == 1  # the refused one changed nothing
 
@@ -143,7 +143,7 @@ def test_what_is_left_by_an_ended_attempt_is_for_anybody(
     new = Attempt.again(account, receipt, known=receipt.number, claimed=0)
     with new.going_on():
         new.claim(1, 3)
-    with pytest.raises(LedgerError, match="look what is left"):
+    with pytest.raises(LedgerError, match="check its remaining steps"):
         Attempt.again(account, receipt, known=receipt.number, claimed=0)
     Attempt.again(account, receipt, known=receipt.number, claimed=3).claim(4, 5)
 

@@ -49,8 +49,13 @@ class TestLooking:
     def test_it_prints(self, ledger):
         account = ledger.account("clinic <b>", epsilon=1)
         account.charge(PureDP(0.5))
-        assert "50% spent, charges: 1" in str(account)
-        assert "epsilon = 0.5 fits" in str(account)
+        first, second, third, fourth = str(account).splitlines()
+        assert first == "clinic <b>: ██████████·········· after 1 charge"
+        assert second == "remaining: 50 %, for example one Laplace answer at ε = 0.5"
+        assert third == (
+            "guarantee: ε = 1, protects one row (add/remove), for all charges together"
+        )
+        assert fourth == f"ledger: {account.place}, pure accounting"
         page = account._repr_html_()
         assert "<svg" in page
         assert "polyline" in page
@@ -73,7 +78,7 @@ class TestReplay:
         assert account.stored("key", by="eve") == "42"
         account.share("ana", 0.5)
         assert account.stored("key", by="ana") == "42"
-        with pytest.raises(BudgetExceeded, match="eve has no share"):
+        with pytest.raises(BudgetExceeded, match="eve does not have a share"):
             account.stored("key", by="eve")
 
     def test_a_stopped_analyst_replays_nothing(self, account):
@@ -86,7 +91,7 @@ class TestReplay:
         self.keep(account)
         with ledger.changing() as run:
             run("UPDATE replay SET body = '43'")
-        with pytest.raises(LedgerError, match="not the one that was given"):
+        with pytest.raises(LedgerError, match="differs from the one that was charged"):
             account.stored("key")
 
     def test_a_forked_process_is_no_curator(self, account):

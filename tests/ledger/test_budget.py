@@ -21,7 +21,7 @@ def test_sums_are_exact():
     budget = dither.Budget(epsilon=1.0)
     for _ in range(10):
         budget.charge(dither.PureDP(0.1))
-    with pytest.raises(dither.BudgetExceeded, match="left"):
+    with pytest.raises(dither.BudgetExceeded, match="remains"):
         budget.charge(dither.PureDP(1e-9))
     assert len(budget.history()) == 10
     assert budget.remaining.epsilon == 0
@@ -106,7 +106,7 @@ def test_bad_totals(total):
 def test_it_prints():
     budget = dither.Budget(epsilon=2)
     budget.charge(dither.PureDP(1), purpose="count")
-    assert "50% spent" in str(budget)
+    assert "remaining: 50 %" in str(budget)
     assert "this process only" in str(budget)
 
 

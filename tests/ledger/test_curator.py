@@ -27,7 +27,7 @@ class TestSharing:
         account.charge(PureDP(2), by="ana")
         head = ledger.head
         with pytest.raises(
-            dither.BudgetExceeded, match=r"share of ana: .* epsilon = 0\.5\b"
+            dither.BudgetExceeded, match=r"share of ana: .* epsilon=0\.5 "
         ):
             account.charge(PureDP(1), by="ana")
         assert ledger.head == head
@@ -38,7 +38,7 @@ class TestSharing:
         account = ledger.account("clinic", epsilon=10)
         assert account.charge(PureDP(1), by="eve").by == "eve"
         account.share("ana", 0.5)
-        with pytest.raises(dither.BudgetExceeded, match="eve has no share"):
+        with pytest.raises(dither.BudgetExceeded, match="eve does not have a share"):
             account.charge(PureDP(1), by="eve")
         assert account.remaining.epsilon == 9
 
@@ -96,11 +96,11 @@ class TestRecovering:
     def test_a_write_off_is_final(self, ledger):
         account = ledger.account("clinic", epsilon=1, policy=Policy(renew_days=1e-9))
         account.write_off("receipts are lost")
-        with pytest.raises(LedgerError, match="final"):
+        with pytest.raises(LedgerError, match="cannot be undone"):
             ledger.amend("clinic", epsilon=2, reason="please")
-        with pytest.raises(LedgerError, match="final"):
+        with pytest.raises(LedgerError, match="cannot be undone"):
             ledger.renew("clinic", reason="please")
-        with pytest.raises(BudgetExceeded, match="final"):
+        with pytest.raises(BudgetExceeded, match="cannot be undone"):
             account.charge(PureDP(1e-9))
         verify(ledger, whole=True)
 
@@ -161,7 +161,7 @@ def test_writing_off_never_lowers_what_is_spent(ledger):
         before.loss_spent,
     )
     assert after.loss_spent == before.loss_spent > after.loss_cap
-    with pytest.raises(LedgerError, match="written off, which is final"):
+    with pytest.raises(LedgerError, match="written off, which cannot be undone"):
         ledger.amend("clinic", epsilon=6, delta=1e-6, reason="more")
     assert not account.affords(GaussianDP(0.001))
     verify(ledger)

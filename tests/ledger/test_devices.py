@@ -30,7 +30,7 @@ def test_a_task_is_listed_once_and_costs_nothing(tmp_path: Path) -> None:
         assert promise.once == TASK.once
         assert promise.lifetime == TASK.lifetime
         assert str(account.remaining) == before
-        assert "about the people of people" in str(linked)
+        assert "same people as in the account people" in str(linked)
         verify(book)
         newer = TASK.changed(minimum=7).record(book)
         assert newer.document != promise.document
@@ -39,7 +39,7 @@ def test_a_task_is_listed_once_and_costs_nothing(tmp_path: Path) -> None:
 
 def test_an_account_that_is_not_there(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "book.db") as book:
-        with pytest.raises(ArgumentError, match="is not in this book"):
+        with pytest.raises(ArgumentError, match="must name an account of this ledger"):
             TASK.record(book, account="nobody")
         assert promised(book) == ()
 

@@ -1,4 +1,4 @@
-"""What an account says is left: every number that it prints fits, and hardly more does."""
+"""The remaining budget: every number that is printed fits, and hardly more does."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ TOTALS = [
     (1e5, 1e-6),
     (2e8, 1e-3),
 ]
-PRINTED = re.compile(r"(epsilon|rho|δ) = ([0-9.e+-]*[0-9])( on its own)?")
+PRINTED = re.compile(r"(ε|ρ|δ|epsilon|rho) ?= ?([0-9.e+-]*[0-9])( by itself)?")
+NAMES = {"ε": "epsilon", "ρ": "rho"}
 
 
 def terms_of(
@@ -138,7 +139,8 @@ def test_every_printed_number_fits_and_little_more_does(accounting: Accounting) 
             left.in_words(),
             left.refusal(PureDP(1.0)).partition("does not fit")[2],
         ):
-            for name, digits, alone in PRINTED.findall(text):
+            for sign, digits, alone in PRINTED.findall(text):
+                name = NAMES.get(sign, sign)
                 value, unit = float(digits), 1 / ATTO if name == "δ" else 1 / NANO
                 seen.add((name, bool(alone)))
                 assert not value or all(
@@ -161,9 +163,13 @@ def test_the_share_that_is_left_can_be_asked_for_in_every_kind(
     open_ones = 0
     for drawn_left in drawn(accounting, 60):
         left = replace(drawn_left, policy=None)
-        percent = float(left.in_words().split(" %")[0])
-        assert percent / 100 <= left.share
-        for share in (percent / 100, left.share * (1 - 1e-9)):
+        percent, _, rest = left.in_words().partition(" %")
+        by_epsilon = rest.startswith(" of the ε")  # which share= does not mean
+        assert float(percent) / 100 <= (left.pure_share if by_epsilon else left.share)
+        assert left.metered == (left.pure_share if by_epsilon else left.share)
+        assert not (by_epsilon and left.mu)
+        stated = 0.0 if by_epsilon else float(percent) / 100
+        for share in (stated, left.share * (1 - 1e-9)):
             if share > 1e-6:
                 open_ones += 1
                 ways = afford(Cost(share=share), left.terms, keys=False)
@@ -215,14 +221,27 @@ def test_an_account_of_which_sixty_percent_seemed_left() -> None:
         left.loss_share,
     )
     assert left.in_words() == (
-        "29.1 % is left: a pure answer of epsilon = 1.2 fits, or a Gaussian one of rho = 0.02428 "
-        "(epsilon = 0.9258 on its own); δ = 5e-07 is left for answers that carry one."
+        "29.1 %, for example one Laplace answer at ε = 1.2, or one Gaussian answer at "
+        "ρ = 0.02428 (ε = 0.9258 by itself)"
     )
     assert left.refusal(GaussianDP(0.3)) == (
-        "μ = 0.3 (Gaussian), one row, add/remove does not fit: 29.1 % is left; ask for at most a pure answer of "
-        "epsilon = 1.2, or a Gaussian one of rho = 0.02428 (epsilon = 0.9258 on its own); the pure kind is cheaper for "
-        "one answer; δ = 5e-07 is left for answers that carry one. Nothing was spent."
+        "μ = 0.3 (Gaussian) does not fit: 29.1 % remains. Ask for at most epsilon=1.2 "
+        "(Laplace), or rho=0.02428 (Gaussian, ε = 0.9258 by itself). Nothing was spent."
     )
+
+
+def test_the_remaining_delta_is_printed_once_some_of_it_is_spent() -> None:
+    budget = dither.Budget(epsilon=2, delta=1e-6)
+    assert "δ" not in budget.remaining.in_words()
+    budget.charge(ApproxDP(0.1, 1e-7))
+    left = budget.remaining
+    assert left.in_words().endswith("; at most δ = 4e-07 for answers that carry one")
+    words = left.refusal(ApproxDP(0.1, 1e-5))
+    assert words.endswith(
+        "; an answer with a δ can carry at most δ = 4e-07, at a smaller ε. Nothing was "
+        "spent."
+    )
+    assert "δ" not in left.refusal(PureDP(9.0))
 
 
 def test_after_two_of_three_only_a_pure_answer_fits() -> None:
@@ -232,34 +251,31 @@ def test_after_two_of_three_only_a_pure_answer_fits() -> None:
     left = budget.remaining
     assert (left.share, left.epsilon, left.mu, left.delta) == (0, 1, 0, 0)
     assert left.in_words() == (
-        "0 % is left for answers of every kind; a pure answer of epsilon = 1 still fits."
+        "33.3 % of the ε of the account, for example one Laplace answer at ε = 1"
     )
     with pytest.raises(BudgetExceeded):
         budget.charge(GaussianDP(0.001))
     budget.charge(PureDP(1))
-    assert budget.remaining.in_words() == "0 % is left: nothing fits."
+    assert budget.remaining.in_words() == "0 %, nothing fits"
 
 
 def test_a_gaussian_answer_is_named_first_where_it_is_cheaper() -> None:
     terms = terms_of(Accounting.RENYI, (2.0, 1e-6))
     left = Remaining(terms, opened(terms).plus(terms.cost(GaussianDP(0.15))))
     assert left.epsilon < left.gaussian_epsilon
-    assert (
-        "86.5 % is left; ask for at most a Gaussian answer of rho = "
-        in left.refusal(PureDP(1.0))
-    )
-    assert "the Gaussian kind is cheaper" in left.refusal(PureDP(1.0))
+    assert "86.5 % remains. Ask for at most rho=" in left.refusal(PureDP(1.0))
+    assert "86.5 %, for example one Gaussian answer at ρ = " in left.in_words()
 
 
 def test_a_pure_account_says_one_number() -> None:
     terms = terms_of(Accounting.PURE, (1.0, 0.0))
     left = Remaining(terms, opened(terms).plus(terms.cost(PureDP(0.75))))
-    assert left.in_words() == "25 % is left: a pure answer of epsilon = 0.25 fits."
+    assert left.in_words() == "25 %, for example one Laplace answer at ε = 0.25"
     assert left.refusal(PureDP(0.3), into="the share of ana") == (
-        "ε = 0.3 (pure), one row, add/remove does not fit into the share of ana: 25 % is left; "
-        "ask for at most a pure answer of epsilon = 0.25. Nothing was spent."
+        "ε = 0.3 (pure) does not fit into the share of ana: 25 % remains. "
+        "Ask for at most epsilon=0.25 (Laplace). Nothing was spent."
     )
-    assert str(left) == f"{left.in_words()} Or 0 counts within ±10."
+    assert str(left) == f"remaining: {left.in_words()}; or 0 counts of units within ±10"
 
 
 @pytest.mark.parametrize("accounting", Accounting)
@@ -288,9 +304,9 @@ def test_numbers_are_never_rounded_up() -> None:
         (10**9, "1"),
     ):
         left = Remaining(terms, replace(opened(terms), pure_spent=10**9 - rest))
-        assert f"epsilon = {shown} fits" in left.in_words()
+        assert left.in_words().endswith(f" at ε = {shown}")
     almost = Remaining(terms, replace(opened(terms), pure_spent=1))
-    assert almost.in_words().startswith("99.9 % is left")
+    assert almost.in_words().startswith("99.9 %, ")
     assert almost.share < 1
 
 
@@ -301,7 +317,7 @@ def test_a_share_limits_what_the_account_leaves_and_the_other_way_round() -> Non
     assert (
         Remaining.of(terms, account, half)
         .in_words()
-        .startswith("50 % of the account is left: a Gaussian ")
+        .startswith("50 % of the account, for example one Gaussian ")
     )
     assert Remaining.of(terms, account, half).epsilon == 1.5
     assert Remaining.of(terms, account, half).delta == 2.5e-7
@@ -317,7 +333,7 @@ def test_a_share_limits_what_the_account_leaves_and_the_other_way_round() -> Non
 def test_a_ceiling_limits_what_fits() -> None:
     terms = terms_of(Accounting.PURE, (3.0, 0.0))
     left = Remaining.of(terms, opened(terms), policy=Policy(ceiling=0.5))
-    assert left.in_words() == "100 % is left: a pure answer of epsilon = 0.5 fits."
+    assert left.in_words() == "100 %, for example one Laplace answer at ε = 0.5"
     assert left.counts(1) == 0 < left.counts(10)
 
 
@@ -325,7 +341,7 @@ def test_an_account_that_recovered_more_than_it_had_says_nothing_fits() -> None:
     terms = terms_of(Accounting.RENYI, (1.0, 1e-6))
     state = replace(opened(terms), delta_spent=terms.delta_cap + 1, impure=1)
     left = Remaining(terms, state)
-    assert left.in_words() == "0 % is left: nothing fits."
+    assert left.in_words() == "0 %, nothing fits"
     assert left.share == left.delta == 0
 
 
@@ -335,3 +351,38 @@ def test_a_large_delta_leaves_more_gaussian_noise_than_any_epsilon_states() -> N
     left = Remaining(terms, opened(terms))
     assert left.mu > 16 * 0.001
     assert not left.fits(GaussianDP(left.mu + 2 / NANO))
+
+
+@pytest.mark.parametrize("accounting", Accounting)
+def test_a_charge_takes_what_remains_less_of_after_it(accounting: Accounting) -> None:
+    """The part that a charge costs and what remains are on one meter."""
+    terms = terms_of(accounting, (3.0, 1e-6))
+    left = Remaining.of(terms, opened(terms))
+    taken = left.taking(PureDP(0.3))
+    assert taken is not None
+    assert taken.share + taken.remaining.share == pytest.approx(1)
+    assert taken.in_words().endswith(" % of the account")
+    assert (taken.delta, left.share) == (0, 1)
+    if accounting is not Accounting.PURE:
+        carried = left.taking(ApproxDP(0.1, 1e-7))
+        assert carried is not None
+        assert carried.delta == pytest.approx(0.2)
+        assert carried.in_words().endswith(" of the account and 20 % of its δ")
+
+
+def test_an_answer_that_only_the_sum_of_epsilon_has_room_for() -> None:
+    """Its losses would be more than the whole account."""
+    terms = terms_of(Accounting.GDP, (3.0, 1e-6))
+    taken = Remaining.of(terms, opened(terms)).taking(PureDP(0.75))
+    assert taken is not None
+    assert taken.in_words() == "25 % of the ε of the account"
+    assert taken.remaining.in_words() == (
+        "75 % of the ε of the account, for example one Laplace answer at ε = 2.25"
+    )
+
+
+def test_a_charge_to_an_account_that_was_amended_elsewhere_says_no_part() -> None:
+    """The caps of the book are then not those of the terms at hand."""
+    terms = terms_of(Accounting.RENYI, (3.0, 1e-6))
+    other = terms_of(Accounting.RENYI, (4.0, 1e-6))
+    assert Remaining.of(terms, opened(other)).taking(PureDP(0.5)) is None

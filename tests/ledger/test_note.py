@@ -186,7 +186,7 @@ def test_an_older_file_written_over_an_open_book(place, tmp_path):
             other.execute("DELETE FROM log WHERE seq = ?", (record.seq,))
             other.commit()
         book.store._last = None
-        with pytest.raises(AccountFrozen, match="older than the head"):
+        with pytest.raises(AccountFrozen, match="older than the state in its note"):
             account.charge(PureDP(9))
         assert account.frozen
 
@@ -220,7 +220,7 @@ def test_a_backup_is_made_while_others_write(place, workers, tmp_path):
     assert spend(first, 3) == 3
     with Ledger.open(place) as book:
         assert book.backup(tmp_path / "backup.db") == tmp_path / "backup.db"
-        with pytest.raises(LedgerError, match="is there already"):
+        with pytest.raises(LedgerError, match="exists already"):
             book.backup(tmp_path / "backup.db")
     assert spend(first, CAP) == CAP - 3
     assert list(tmp_path.glob("backup.db*")) == [tmp_path / "backup.db"]
@@ -231,7 +231,7 @@ def test_a_backup_is_made_while_others_write(place, workers, tmp_path):
 def test_a_stopped_process_is_waited_for_and_then_named(place, monkeypatch):
     monkeypatch.setattr(note, "PATIENCE", 0.2)
     holder = Note(f"{place}-note", place)
-    with holder.locked(), pytest.raises(LedgerError, match="does not let go"):
+    with holder.locked(), pytest.raises(LedgerError, match="does not release it"):
         Ledger.open(place)
     with Ledger.open(place) as book:
         book.account("clinic").charge(PureDP(1))
@@ -274,7 +274,7 @@ def test_a_note_that_is_replaced_is_locked_anew(place):
 
 def test_a_place_that_is_no_book_keeps_no_note(tmp_path):
     (tmp_path / "table.csv").write_text("a,b\n" * 1000)
-    with pytest.raises(LedgerError, match="not a book"):
+    with pytest.raises(LedgerError, match="not a ledger"):
         Ledger.open(tmp_path / "table.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
@@ -318,7 +318,7 @@ def test_a_bad_backup_restores_nothing_and_moves_nothing(place, tmp_path, what):
         with closing(sqlite3.connect(tmp_path / "backup.db")) as connection:
             connection.execute("CREATE TABLE mine (a)")
     before = sorted(path.name for path in tmp_path.iterdir())
-    with pytest.raises(LedgerError, match=r"no book at|is not a book"):
+    with pytest.raises(LedgerError, match=r"does not exist|is not a ledger"):
         Ledger.restore(tmp_path / "backup.db", place)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     with pytest.raises(LedgerError, match="pg_restore"):
@@ -402,7 +402,7 @@ def test_forking_while_another_thread_charges(place):
 def test_a_backup_takes_no_name_of_the_book(place, tmp_path, name):
     with (
         Ledger.open(place) as book,
-        pytest.raises(LedgerError, match="the book itself uses"),
+        pytest.raises(LedgerError, match="the ledger itself uses"),
     ):
         book.backup(tmp_path / name)
 

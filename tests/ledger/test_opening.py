@@ -65,7 +65,7 @@ def test_the_golden_book_opens_verifies_and_can_be_charged(golden: Path) -> None
 def test_a_book_of_the_first_schema_without_its_note_opens_frozen(golden: Path) -> None:
     golden.with_name("golden.db-anchor").unlink()
     with Ledger.open(golden) as ledger:
-        assert "no note" in ledger.account("clinic").frozen
+        assert "does not have its note" in ledger.account("clinic").frozen
         assert verify(ledger)
 
 

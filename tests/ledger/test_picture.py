@@ -20,5 +20,5 @@ def test_the_line_falls_with_every_charge():
 
 def test_a_picture_says_what_it_shows():
     picture = burn_down(dither.Budget(epsilon=1))
-    assert "<title>share of the budget left after each charge</title>" in picture
-    assert "0% spent" in picture
+    assert "<title>remaining share of the budget after each charge</title>" in picture
+    assert "remaining: 100 %" in picture

@@ -43,7 +43,7 @@ def test_nothing_is_written_before_the_first_charge(ledger: Ledger) -> None:
         account.charges,
         account.stored("key", by="ana"),
     ) == (0, "", 0, None)
-    with pytest.raises(BudgetExceeded, match="bob has no share"):
+    with pytest.raises(BudgetExceeded, match="bob does not have a share"):
         account.charge(PureDP(1), by="bob")
     with pytest.raises(BudgetExceeded, match="does not fit into the share of ana"):
         account.charge(PureDP(2), by="ana")
@@ -67,9 +67,9 @@ def test_the_first_charge_opens_it_with_its_shares(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("declared", "words"),
     [
-        ({"epsilon": 5}, "promises ε = 3, not ε = 5"),
+        ({"epsilon": 5}, "has ε = 3, not ε = 5"),
         ({"delta": 1e-6}, "was opened without a δ"),
-        ({"unit": "patient"}, "is for one row, add/remove, not one patient"),
+        ({"unit": "patient"}, r"is for one row \(add/remove\), not for one patient"),
         ({"policy": Policy(ceiling=1.0)}, "has another policy"),
     ],
 )
@@ -116,7 +116,7 @@ def test_terms_that_were_amended_meanwhile_are_refused(ledger: Ledger) -> None:
     late = ledger.promised("clinic", promise(30, 1e-6))
     ledger.account("clinic", epsilon=0.1, delta=1e-6)
     ledger.amend("clinic", epsilon=30, reason="more")
-    with pytest.raises(LedgerError, match="was amended meanwhile"):
+    with pytest.raises(LedgerError, match="was amended after it was opened"):
         late.charge(PureDP(1))
     assert ledger.account("clinic").charges == 0
 
@@ -136,9 +136,7 @@ def test_a_frozen_book_opens_it_frozen(ledger: Ledger) -> None:
 def test_a_dataset_has_one_account(ledger: Ledger) -> None:
     ledger.account("clinic", epsilon=3)
     other = ledger.promised("copy", promise(dataset="clinic"))
-    with pytest.raises(
-        LedgerError, match="clinic already holds the budget of 'clinic'"
-    ):
+    with pytest.raises(LedgerError, match="clinic already has the budget of 'clinic'"):
         other.charge(PureDP(1))
 
 
@@ -148,15 +146,15 @@ def test_a_dataset_has_one_account(ledger: Ledger) -> None:
         (
             Unit("patient"),
             Unit(),
-            r'pass unit=Unit\("patient"\) if each patient has one value; else ask the table in SQL',
+            r'pass unit=Unit\("patient"\) if each patient has one value; otherwise ask the table in SQL',
         ),
         (
             Unit("patient"),
             Unit("site"),
-            r"one patient, add/remove; charge it to an account for one site$",
+            r"one patient \(add/remove\); charge it to an account for one site$",
         ),
         (Unit().replacing(), Unit(), r"convert it with \.for_replacement\(\)$"),
-        (Unit(), Unit().replacing(), "state it under add/remove"),
+        (Unit(), Unit().replacing(), "pass a guarantee under add/remove"),
     ],
 )
 def test_another_unit_is_refused_with_the_true_way_out(
@@ -175,7 +173,7 @@ def test_another_unit_is_refused_with_the_true_way_out(
 @pytest.mark.parametrize(
     ("opened", "amended", "words"),
     [
-        (0.0, 1e-6, "clinic was opened without a δ: ask what needs none"),
+        (0.0, 1e-6, "clinic was opened without a δ, which cannot be added"),
         (1e-6, 0.0, "clinic cannot give up its δ"),
     ],
 )

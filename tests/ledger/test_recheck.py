@@ -339,5 +339,5 @@ def test_honest_books_pass_both_accountants() -> None:
     account.write_off("enough")
     assert verify(ledger)
     assert recheck(export(ledger))
-    with pytest.raises(BudgetExceeded, match="final"):
+    with pytest.raises(BudgetExceeded, match="cannot be undone"):
         account.charge(PureDP(0.001))

@@ -110,5 +110,5 @@ def test_samples_of_a_fixed_size_have_a_larger_bound() -> None:
 def test_runs_that_cannot_be_composed_anew_are_refused(declared: Declared) -> None:
     forged = to_json(declared)
     forged["of"] = to_json(LaplaceDP(0.5))
-    with pytest.raises(LedgerError, match="not known"):
+    with pytest.raises(LedgerError, match="unknown kind"):
         declared_loss(forged)

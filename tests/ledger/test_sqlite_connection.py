@@ -28,18 +28,18 @@ def test_a_file_that_somebody_holds_from_the_beginning(path, monkeypatch):
 
 def test_a_file_that_is_no_database(path):
     path.write_bytes(b"name,age\n" * 1000)
-    with pytest.raises(LedgerError, match="not a book"):
+    with pytest.raises(LedgerError, match="not a ledger"):
         Ledger.open(path)
     assert path.read_bytes() == b"name,age\n" * 1000
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(LedgerError, match="does its folder exist"):
+    with pytest.raises(LedgerError, match="check that its folder exists"):
         Ledger.open(tmp_path / "missing" / "book.db")
 
 
 def test_a_folder_instead_of_a_file(tmp_path):
-    with pytest.raises(LedgerError, match="cannot be opened"):
+    with pytest.raises(LedgerError, match="is a folder; name a file"):
         Ledger.open(tmp_path)
 
 

@@ -22,10 +22,10 @@ def test_a_backup_is_one_file_that_verifies(tmp_path):
 
 def test_what_is_no_book_is_not_backed_up(tmp_path):
     other = tmp_path / "other.db"
-    with pytest.raises(LedgerError, match="there is no book"):
+    with pytest.raises(LedgerError, match="does not exist"):
         backup_file(str(other), str(tmp_path / "copy.db"))
     other.touch()
-    with pytest.raises(LedgerError, match="is not a book"):
+    with pytest.raises(LedgerError, match="is not a ledger"):
         backup_file(str(other), str(tmp_path / "copy.db"))
 
 
@@ -34,9 +34,9 @@ def test_what_is_no_book_is_not_backed_up(tmp_path):
     [
         ("database is locked", "in use by another process"),
         ("attempt to write a readonly database", "cannot be written"),
-        ("database or disk is full", "no room left"),
+        ("database or disk is full", "the disk is full"),
         ("database disk image is malformed", "restore it from a backup"),
-        ("something new", "something new; nothing was spent"),
+        ("something new", "(something new), and nothing was spent"),
     ],
 )
 def test_faults_are_explained(fault, words):

@@ -29,5 +29,5 @@ def test_a_path_is_kept_in_sqlite():
 @pytest.mark.parametrize("rows", [[], [("one",)], [("-1",)], [(None,)]])
 def test_a_version_that_is_no_number_is_damage(rows):
     assert version_of([("2",)], "book.db") == 2
-    with pytest.raises(LedgerError, match=r"book\.db does not say"):
+    with pytest.raises(LedgerError, match=r"book\.db is damaged"):
         version_of(rows, "book.db")

@@ -38,7 +38,8 @@ def test_a_log_is_read_in_pages(run, page):
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [(VERSION + 1, "newer Dither"), (0, "never was")]
+    ("version", "words"),
+    [(VERSION + 1, "newer version of Dither"), (0, "unknown schema")],
 )
 def test_versions_that_cannot_be_read(version, words):
     check_version(VERSION, "book.db")

@@ -22,5 +22,5 @@ def test_an_unknown_kind_is_not_written():
         pass
 
     assert isinstance(Odd(0.1), Guarantee)
-    with pytest.raises(LedgerError, match="a Odd cannot be written"):
+    with pytest.raises(LedgerError, match="kind Odd cannot be charged"):
         to_json(Odd(0.1))

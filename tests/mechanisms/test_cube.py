@@ -6,6 +6,7 @@ import pytest
 from dither.errors import ArgumentError
 from dither.mechanisms import Cube, Laplace
 from dither.privacy import PureDP
+from tests.chance import chance
 
 
 def test_promise_and_scale():
@@ -14,6 +15,7 @@ def test_promise_and_scale():
     assert made.scale == 6.0
 
 
+@chance(1e-12)
 @pytest.mark.parametrize(("dims", "sensitivity"), [(1, 5), (3, 1), (30, 1 << 16)])
 def test_variance_and_error_are_those_of_draws(dims, sensitivity):
     made = Cube(sensitivity=sensitivity, dims=dims, epsilon=1)

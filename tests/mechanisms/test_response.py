@@ -3,23 +3,25 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import dither
 from dither.mechanisms import RandomizedResponse
+from tests.chance import at_least, chance
+from tests.noise.support import LEVEL, p_value
 
 
+@chance(1e-8)
 def test_reports_follow_the_stated_probabilities():
-    """A false alarm once in ten million."""
     mechanism = RandomizedResponse(epsilon=1.0, categories=5)
     seen = np.bincount(mechanism.release(np.full(100_000, 2)), minlength=5)
     lie = float(1 - mechanism.truth) / 4
-    expected = 100_000 * np.array([lie, lie, float(mechanism.truth), lie, lie])
-    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-8, 4)
+    expected = np.array([lie, lie, float(mechanism.truth), lie, lie])
+    assert p_value(seen, expected) > LEVEL
 
 
+@chance(1e-12)
 def test_labels_and_types():
-    mechanism = RandomizedResponse(epsilon=20, categories=["red", "green", "blue"])
+    mechanism = RandomizedResponse(epsilon=30, categories=["red", "green", "blue"])
     assert mechanism.release("green") == "green"
     assert mechanism.release(["red", "blue"]).tolist() == ["red", "blue"]
     binary = RandomizedResponse(epsilon=30)
@@ -73,13 +75,15 @@ def test_a_stated_truth_is_not_understated():
         RandomizedResponse(truth=1 - Fraction(1, 10**400))
 
 
+@chance(1e-8)
 def test_answers_outside_the_categories_are_answered_uniformly():
     mechanism = RandomizedResponse(epsilon=20, categories=4)
     seen = np.bincount(mechanism.release(np.full(40_000, 17)), minlength=4)
-    assert ((seen - 10_000) ** 2 / 10_000).sum() < chi2.isf(1e-8, 3)
+    assert p_value(seen, np.full(4, 1 / 4)) > LEVEL
     assert mechanism.release([None, "x", [1]]).shape == (3,)
 
 
+@chance(3e-8)
 @pytest.mark.parametrize("categories", [2, 6])
 def test_the_estimate_is_unbiased_and_its_interval_covers(categories):
     mechanism = RandomizedResponse(epsilon=1.0, categories=categories)
@@ -93,7 +97,8 @@ def test_the_estimate_is_unbiased_and_its_interval_covers(categories):
         total += estimate.counts
         errors = estimate.standard_errors
     assert np.abs(total / runs - counts).max() < 6 * errors.max() / math.sqrt(runs)
-    assert covered / runs > 0.87  # six standard deviations below 0.95
+    # As if all categories were right or wrong together, which spreads most
+    assert covered >= at_least(runs, 0.94, 1e-9)
     assert estimate.frequencies.sum() == pytest.approx(1)
     assert "95 % intervals" in str(estimate)
 

@@ -2,26 +2,26 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import dither
 from dither.mechanisms import Exponential, NoisyMax, PermuteAndFlip
+from tests.chance import at_least, at_most, chance
 from tests.neighbours.test_mechanisms import permute_and_flip_law
+from tests.noise.support import LEVEL, p_value
 
 ALL = [Exponential, PermuteAndFlip, NoisyMax]
 
 
+@chance(1e-8)
 def test_permute_and_flip_follows_its_law():
-    """Permutations and coins, enumerated, against the maximum under exponential noise;
-    a false alarm in ten million.
-    """
+    """Permutations and coins, enumerated, against the maximum under exponential noise."""
     scores, draws = [0, 1, 2, 2], 40_000
     mechanism = PermuteAndFlip(sensitivity=1, epsilon=1.5)
     seen = np.bincount([mechanism.release(scores) for _ in range(draws)], minlength=4)
-    expected = draws * np.array(permute_and_flip_law(scores, 0.75))
-    assert ((seen - expected) ** 2 / expected).sum() < chi2.isf(1e-8, 3)
+    assert p_value(seen, np.array(permute_and_flip_law(scores, 0.75))) > LEVEL
 
 
+@chance(1e-8)
 def test_noisy_max_of_two_follows_its_law():
     """P(X₁ − X₂ > −g) for two Laplace variables: 1 − e^(−g)(1/2 + g/4)."""
     gap, draws = 1.0, 20_000
@@ -32,6 +32,7 @@ def test_noisy_max_of_two_follows_its_law():
     )
 
 
+@chance(1e-10)
 @pytest.mark.parametrize("kind", ALL)
 def test_the_error_covers_what_it_says(kind):
     mechanism = kind(sensitivity=1, epsilon=1)
@@ -74,6 +75,7 @@ def test_monotone_scores_need_half_the_noise():
     assert Exponential(sensitivity=2, epsilon=1, monotone=True).scale == 2
 
 
+@chance(2e-9)
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize(("candidates", "margin"), [(2, 3), (5, 3), (12, 5)])
 def test_a_wrong_winner_is_as_likely_as_said(kind, candidates, margin):
@@ -82,8 +84,7 @@ def test_a_wrong_winner_is_as_likely_as_said(kind, candidates, margin):
     scores = [margin] + [0] * (candidates - 1)
     draws = 2000
     wrong = sum(mechanism.release(scores) != 0 for _ in range(draws))
-    # six deviations
-    assert abs(wrong / draws - said) < 6 * math.sqrt(said * (1 - said) / draws)
+    assert at_least(draws, said, 1e-9) <= wrong <= at_most(draws, said, 1e-9)
 
 
 @pytest.mark.parametrize("kind", ALL)

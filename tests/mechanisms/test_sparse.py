@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 import dither
 from dither.mechanisms import AboveThreshold
+from tests.chance import chance, deviations
+from tests.noise.support import LEVEL, p_value
 
 REACH = np.arange(-700, 701)
 ROOM = 1 + 1e-9
@@ -38,7 +39,7 @@ def reaches(scale, least):
     return np.where(least >= 1, tail, 1 - tail)
 
 
-def chance(vector, values, threshold, scales):
+def likelihood(vector, values, threshold, scales):
     """P(these answers): Σ over the threshold's noise of the product of the values'
     odds.
     """
@@ -57,7 +58,7 @@ def law(values, threshold, scales, answers):
     for vector in itertools.product([False, True], repeat=len(values)):
         yeses = list(itertools.accumulate(vector))
         cut = yeses.index(answers) + 1 if answers in yeses else len(values)
-        found[vector[:cut]] = chance(vector[:cut], values[:cut], threshold, scales)
+        found[vector[:cut]] = likelihood(vector[:cut], values[:cut], threshold, scales)
     return found
 
 
@@ -89,7 +90,7 @@ def lost_by_a_long_stream(scales, answers, *, noes=40):
     """
     vector = [False] * noes + [True] * answers
     here, there = (
-        chance(vector, [low] * noes + [high] * answers, 0, scales)
+        likelihood(vector, [low] * noes + [high] * answers, 0, scales)
         for low, high in ((-1, 0), (0, -1))
     )
     return math.inf if here > 0 >= there else math.log(here / there)
@@ -122,9 +123,9 @@ def ask_all(mechanism, values):
     return tuple(found)
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_stream_follows_the_law(monotone):
-    """A false alarm in ten million."""
     mechanism = AboveThreshold(
         threshold=7, sensitivity=1, epsilon=1.5, answers=2, monotone=monotone
     )
@@ -132,12 +133,11 @@ def test_the_stream_follows_the_law(monotone):
     expected = law(values, 7, mechanism.scales, 2)
     seen = Counter(ask_all(mechanism, values) for _ in range(draws))
     assert set(seen) <= set(expected)
-    statistic = sum(
-        (seen[a] - draws * p) ** 2 / (draws * p) for a, p in expected.items()
-    )
-    assert statistic < chi2.isf(1e-8, len(expected) - 1)
+    counts = np.array([seen[answers] for answers in expected])
+    assert p_value(counts, np.array(list(expected.values()))) > LEVEL
 
 
+@chance(2e-9)
 def test_reals_follow_the_same_law_on_a_fine_grid():
     real = AboveThreshold(threshold=7.0, sensitivity=1.0, epsilon=1.5, answers=1)
     assert not real.integer
@@ -147,12 +147,12 @@ def test_reals_follow_the_same_law_on_a_fine_grid():
     draws, gap = 20_000, 3.0
     # P(X₁ + X₂ ≥ −g) for two Laplace variables.
     a, b = whole.scales
-    chance = 1 - (b * b * math.exp(-gap / b) - a * a * math.exp(-gap / a)) / (
+    share = 1 - (b * b * math.exp(-gap / b) - a * a * math.exp(-gap / a)) / (
         2 * (b * b - a * a)
     )
     seen = sum(real.open().ask(10.0) for _ in range(draws)) / draws
     assert seen == pytest.approx(
-        chance, abs=5.5 * math.sqrt(chance * (1 - chance) / draws) + 1e-5
+        share, abs=deviations(1e-9) * math.sqrt(share * (1 - share) / draws) + 1e-5
     )
 
 
@@ -178,6 +178,7 @@ def test_the_split_of_epsilon_is_exact_and_best():
                 )
 
 
+@chance(1e-15)
 def test_errors_cover_what_they_say():
     mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=1, answers=1)
     for asks in (1, 10):

@@ -10,6 +10,7 @@ import pytest
 
 import dither
 from dither.mechanisms import Tree, TreeMechanism
+from tests.chance import chance
 
 SIZES = [
     (1, 2),
@@ -125,12 +126,14 @@ def test_sums_never_wrap():
     assert noisy[0] == pytest.approx(2**62, rel=1e-6)
 
 
+@chance(2e-8)
 @pytest.mark.parametrize(
     "promise", [{"epsilon": 1.0}, {"mu": 0.5}], ids=["Laplace", "Gaussian"]
 )
 def test_errors_cover_what_they_say(promise):
-    """Counts up to a leaf, less a share of the total; a false alarm in a million or
-    less.
+    """Counts up to a leaf, less a share of the total: 100 shares, each at least 0.95 but
+    for less than seven standard deviations, and at most 0.965 but for that. (Laplace
+    noise gets a bound that holds for all weights with these sums of powers.)
     """
     mechanism = TreeMechanism(tree=Tree(50, 4), radius=4, **promise)
     counts, draws = RANDOM.integers(0, 50, 50), 20_000
@@ -140,7 +143,8 @@ def test_errors_cover_what_they_say(promise):
             upto - share * upto[:, -1:] - np.cumsum(counts) + share * counts.sum()
         )
         covered = (off <= mechanism.reach(share, 0.95)).mean(0)
-        assert np.abs(covered - 0.95).max() < 0.013
+        assert covered.min() > 0.95 - 0.011
+        assert covered.max() < 0.965 + 0.010
     assert mechanism.error(0.95) == mechanism.reach(0.0, 0.95).max()
 
 
@@ -171,7 +175,7 @@ def test_bad_questions():
             Tree(leaves, branching)
     tree = Tree(4, 2)
     for promise in ({}, {"epsilon": 1, "mu": 1}):
-        with pytest.raises(dither.ArgumentError, match="one promise"):
+        with pytest.raises(dither.ArgumentError, match="exactly one"):
             TreeMechanism(tree=tree, radius=1, **promise)
     for radius in (0, 10**400):
         with pytest.raises(dither.ArgumentError, match="radius"):

@@ -163,11 +163,11 @@ def test_other_types_are_refused(value):
 def test_what_is_no_number_and_no_list_is_refused(value):
     """These once counted as 0, because numpy makes an array of one object of them."""
     with pytest.raises(
-        dither.ArgumentError, match=r"value: must be a number or an array of numbers"
+        dither.ArgumentError, match=r"value must be a number or an array of numbers"
     ):
         numbers(value)
     with pytest.raises(
-        dither.ArgumentError, match=r"value: must be a number or an array of numbers"
+        dither.ArgumentError, match=r"value must be a number or an array of numbers"
     ):
         numbers(np.array(value, dtype=object))
 

@@ -42,13 +42,13 @@ def test_sampled_curve_in_both_directions() -> None:
 
 @pytest.mark.parametrize("bad", [0, -0.1, 1.01, float("nan"), "all"])
 def test_bad_rate_is_named(bad: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^rate: .*such as 0.01"):
+    with pytest.raises(ArgumentError, match=r"^rate .*such as 0.01"):
         PoissonSampled(bad, GaussianDP(1.0))
 
 
 @pytest.mark.parametrize("bad", [0, -3, 1.5])
 def test_bad_steps_are_named(bad: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^steps: .*such as 1000"):
+    with pytest.raises(ArgumentError, match=r"^steps .*such as 1000"):
         PoissonSampled(0.1, GaussianDP(1.0), bad)
 
 
@@ -56,8 +56,9 @@ def test_bad_steps_are_named(bad: Any) -> None:
     "of", [PureDP(1.0), GaussianDP(1.0, 1e-9), GaussianDP(1.0, unit=ROW.replacing())]
 )
 def test_only_gaussian_steps_under_add_remove_are_sampled(of: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^of: "):
+    with pytest.raises(ArgumentError, match=r"add/remove|poisson") as caught:
         PoissonSampled(0.1, of)
+    assert caught.value.argument == "of"
 
 
 def test_sampled_groups_are_refused_with_a_way_out() -> None:
@@ -95,11 +96,11 @@ def test_composed_pure_parts_give_a_pure_curve() -> None:
 
 
 def test_composed_refuses_what_does_not_fit() -> None:
-    with pytest.raises(ArgumentError, match=r"^parts: is empty"):
+    with pytest.raises(ArgumentError, match=r"^parts must hold at least one guarantee"):
         Composed([])
-    with pytest.raises(ArgumentError, match=r"^parts: .*\[guarantee\]"):
+    with pytest.raises(ArgumentError, match=r"^parts .*\[guarantee\]"):
         Composed(PureDP(1.0))  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match=r"^parts: .*not float"):
+    with pytest.raises(ArgumentError, match=r"^parts .*not float"):
         Composed([1.0])  # type: ignore[list-item]
     with pytest.raises(UnitMismatch):
         Composed([PureDP(1.0), PureDP(1.0, unit=Unit("edge"))])
@@ -113,9 +114,9 @@ def test_words() -> None:
     )
     assert (
         str(Composed([PureDP(1.0), PureDP(1.0)]))
-        == "ε = 2 (2 pure guarantees together), one row, add/remove"
+        == "ε = 2 (2 pure guarantees together), protects one row (add/remove)"
     )
     assert (
         str(Composed([PureDP(1.0), GaussianDP(1.0)]))
-        == "2 guarantees together, one row, add/remove"
+        == "2 guarantees together, protects one row (add/remove)"
     )

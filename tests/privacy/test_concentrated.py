@@ -50,7 +50,7 @@ def test_a_carried_delta_is_set_apart(carried: float) -> None:
         assert with_delta.renyi(4) == without.renyi(4)
         assert with_delta.epsilon_at(3e-6) >= without.epsilon_at(3e-6 - carried)
         assert with_delta.delta_at(2.0) >= without.delta_at(2.0) + carried
-        with pytest.raises(NoConversion, match=r"larger δ"):
+        with pytest.raises(NoConversion, match=r"pass a larger delta"):
             with_delta.epsilon_at(carried / 2)
         with pytest.raises(NoConversion, match=r"\.approx\(delta\)"):
             with_delta.for_group(2)
@@ -90,7 +90,7 @@ def test_renyi_answers_between_orders_but_not_above() -> None:
     listed = RenyiDP([(2, 0.1), (8, 0.5)])
     assert listed.renyi(1.5) == 0.1
     assert 0.1 < listed.renyi(4) < 0.5
-    with pytest.raises(NoConversion, match=r"up to 8"):
+    with pytest.raises(NoConversion, match=r"at most 8"):
         listed.renyi(9)
 
 
@@ -107,9 +107,9 @@ def test_composed_responses_stay_below_their_zcdp() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "x"])
 def test_bad_parameters_are_named(bad: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^rho: .*pass a finite ρ"):
+    with pytest.raises(ArgumentError, match=r"^rho .*pass a finite ρ"):
         ZeroConcentratedDP(bad)
-    with pytest.raises(ArgumentError, match=r"^mu: .*pass sensitivity"):
+    with pytest.raises(ArgumentError, match=r"^mu .*pass sensitivity"):
         GaussianDP(bad)
 
 
@@ -117,9 +117,9 @@ def test_bad_parameters_are_named(bad: Any) -> None:
     "bad", [{}, [], {2: -1}, {2: float("nan")}, [(2, 0.1), (2, 0.2)], [3], 7]
 )
 def test_bad_losses_are_named(bad: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^losses: .*pass"):
+    with pytest.raises(ArgumentError, match=r"^losses .*pass"):
         RenyiDP(bad)
-    with pytest.raises(ArgumentError, match=r"^order: "):
+    with pytest.raises(ArgumentError, match=r"^order "):
         RenyiDP({1: 0.1})
 
 
@@ -130,24 +130,26 @@ def test_bad_delta_is_named(bad: Any) -> None:
         lambda: ZeroConcentratedDP(1, bad),
         lambda: RenyiDP({2: 0.1}, bad),
     ):
-        with pytest.raises(ArgumentError, match=r"^delta: "):
+        with pytest.raises(ArgumentError, match=r"^delta "):
             call()
 
 
 def test_no_epsilon_without_delta() -> None:
     for guarantee in (GaussianDP(1), ZeroConcentratedDP(1), RenyiDP({2: 0.1})):
-        with pytest.raises(NoConversion, match=r"^delta: .*such as 1e-6"):
+        with pytest.raises(NoConversion, match=r"^delta .*such as 1e-6"):
             guarantee.epsilon_at(0)
 
 
 def test_words_and_values() -> None:
-    assert str(ZeroConcentratedDP(0.1)) == "ρ = 0.1 (zCDP), one row, add/remove"
+    assert (
+        str(ZeroConcentratedDP(0.1)) == "ρ = 0.1 (zCDP), protects one row (add/remove)"
+    )
     assert (
         str(GaussianDP(0.5, 1e-7))
-        == "μ = 0.5 (Gaussian), δ = 1e-07, one row, add/remove"
+        == "μ = 0.5 (Gaussian), δ = 1e-07, protects one row (add/remove)"
     )
     assert str(RenyiDP({2: 0.1, 3: 0.2, 4: 0.3, 5: 0.4})).endswith(
-        "0.3 at order 4 and 1 more, one row, add/remove"
+        "0.3 at order 4 and 1 more, protects one row (add/remove)"
     )
     for guarantee in (
         GaussianDP(1),

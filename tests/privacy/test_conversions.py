@@ -55,7 +55,9 @@ def test_a_conversion_weakens_or_is_refused(
     order and ε.
     """
     if not reachable(guarantee, kind):
-        with pytest.raises(NoConversion, match=r"^kind: .*delta"):
+        with pytest.raises(
+            NoConversion, match=r"does not follow from \w+; convert it .*delta"
+        ):
             guarantee.to(kind)
         return
     weaker = guarantee.to(kind)
@@ -99,7 +101,7 @@ def test_there_is_no_way_back() -> None:
         (PoissonSampled(0.1, GaussianDP(1.0)), GaussianDP),
     ):
         assert (type(guarantee), kind) not in CONVERSIONS
-        with pytest.raises(NoConversion, match=r"^kind: .*does not follow from"):
+        with pytest.raises(NoConversion, match=r"does not follow from"):
             guarantee.to(kind)
 
 
@@ -110,7 +112,7 @@ def test_epsilon_and_delta_are_read_off_at_a_delta() -> None:
 
 
 def test_a_kind_must_be_a_guarantee() -> None:
-    with pytest.raises(ArgumentError, match=r"^kind: .*pass PureDP"):
+    with pytest.raises(ArgumentError, match=r"^kind .*pass PureDP"):
         PureDP(1.0).to(float)  # type: ignore[type-var]
 
 
@@ -136,7 +138,7 @@ def test_bounded_ranges_do_not_add_up() -> None:
     both = Composed([BoundedRange(1.0), BoundedRange(1.0)])
     with pytest.raises(
         NoConversion,
-        match=r"BoundedRange does not follow from Composed; convert to .*PureDP",
+        match=r"BoundedRange does not follow from Composed; convert it to .*PureDP",
     ):
         both.to(BoundedRange)
     assert both.to(PureDP).to(BoundedRange) == BoundedRange(4.0)

@@ -100,5 +100,5 @@ def test_interpolation_lies_above_the_curve() -> None:
     listed = [(order, pure_loss(1.0, order)) for order in (1.5, 2.0, 4.0, 10.0)]
     for order in (1.2, 1.5, 1.7, 3.0, 9.9, 10.0):
         assert interpolated(listed, order) >= pure_loss(1.0, order) * (1 - 1e-12)
-    with pytest.raises(NoConversion, match=r"up to 10"):
+    with pytest.raises(NoConversion, match=r"at most 10"):
         interpolated(listed, 11.0)

@@ -344,7 +344,7 @@ def test_bad_crowds_are_named(argument: str, arguments: dict[str, Any]) -> None:
 
 def test_scipy_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(MissingExtra, match=r"dither\[accounting\]"):
+    with pytest.raises(MissingExtra, match=r"'\.\[accounting\]'"):
         shuffled_numerically(1.0, 1000, 1e-6)
 
 

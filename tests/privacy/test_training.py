@@ -142,7 +142,7 @@ def test_leaving_out_orders_changes_no_figure(
 
 def test_what_cannot_be_reached_is_said() -> None:
     run = Run(1 << 32, ((1.0, 1_000_000),))
-    with pytest.raises(ArgumentError, match="the smallest is") as refused:
+    with pytest.raises(ArgumentError, match="must be at least") as refused:
         noise_for(run, 0.5, 1e-6)
     least = run.times(MOST_NOISE).guarantee.epsilon_at(1e-6)
     assert f"{least:.3g}" in str(refused.value)

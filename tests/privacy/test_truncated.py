@@ -160,7 +160,7 @@ def test_the_cheapest_cut_balances_losses_and_delta() -> None:
 def test_a_delta_that_saves_nothing_is_not_spent() -> None:
     run = GaussianDP(0.01)
     assert truncation(run, 8, 1e-9).cheapest(1.687, 5e-6) is None
-    with pytest.raises(NoConversion, match="as it is"):
+    with pytest.raises(NoConversion, match="without a δ of its own"):
         truncated(run, 8, 1e-6)
 
 

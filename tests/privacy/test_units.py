@@ -12,7 +12,7 @@ from dither.privacy.units import ROW, Relation, Unit, common_unit
 def test_a_unit_is_a_name_and_a_relation() -> None:
     assert Unit() == ROW == Unit("row", Relation.ADD_REMOVE)
     assert Unit("patient_id", "replace").relation is Relation.REPLACE  # type: ignore[arg-type]
-    assert str(Unit("patient_id")) == "one patient_id, add/remove"
+    assert str(Unit("patient_id")) == "one patient_id (add/remove)"
     assert pickle.loads(pickle.dumps(ROW)) == ROW
 
 
@@ -25,16 +25,17 @@ def test_replacing_keeps_the_name() -> None:
     [("name", ("",)), ("name", (3,)), ("relation", ("row", "swap"))],
 )
 def test_bad_units_are_refused(argument: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(ArgumentError, match=r"pass") as caught:
+    with pytest.raises(ArgumentError, match=r"pass|must be") as caught:
         Unit(*arguments)
     assert caught.value.argument == argument
 
 
 def test_different_units_and_relations_do_not_mix() -> None:
     assert common_unit([ROW, Unit()], "parts") == ROW
-    with pytest.raises(UnitMismatch, match=r"^parts: .*\.for_replacement\(\)"):
+    with pytest.raises(UnitMismatch, match=r"\.for_replacement\(\)") as caught:
         common_unit([ROW, ROW.replacing()], "parts")
-    with pytest.raises(UnitMismatch, match=r"each unit on its own account"):
+    assert caught.value.argument == "parts"
+    with pytest.raises(UnitMismatch, match=r"each unit separately"):
         common_unit([ROW, Unit("patient_id")], "parts")
 
 
@@ -46,7 +47,7 @@ def test_facts_have_one_form() -> None:
     listed = Unit("person", Relation.REPLACE, ["b", "a", "b"])  # type: ignore[arg-type]
     assert listed.given == ("a", "b")
     assert listed == Unit("person", Relation.REPLACE, {"b", "a"})  # type: ignore[arg-type]
-    assert str(PEOPLE) == "one person, replace, given the exact total of each state"
+    assert str(PEOPLE) == "one person (replace), given the exact total of each state"
     assert pickle.loads(pickle.dumps(PEOPLE)) == PEOPLE
     assert PEOPLE.replacing() == PEOPLE
     assert PEOPLE.with_facts(["all"]).given == ("all", *FACTS)
@@ -62,7 +63,7 @@ def test_facts_have_one_form() -> None:
     ids=lambda one: repr(one)[:20],
 )
 def test_odd_facts_are_refused(given: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"up to 20 facts in words") as caught:
+    with pytest.raises(ArgumentError, match=r"at most 20 strings") as caught:
         Unit("person", Relation.REPLACE, given)
     assert caught.value.argument == "given"
 
@@ -70,7 +71,7 @@ def test_odd_facts_are_refused(given: Any) -> None:
 def test_facts_need_neighbours_that_replace() -> None:
     with pytest.raises(ArgumentError, match=r'pass Unit\("person", "replace", given'):
         Unit("person", Relation.ADD_REMOVE, FACTS)
-    with pytest.raises(ArgumentError, match=r"comes or goes"):
+    with pytest.raises(ArgumentError, match=r"one unit more or less"):
         Unit("person").with_facts(FACTS)
 
 
@@ -85,7 +86,7 @@ def test_a_promise_holds_given_more_facts_and_never_fewer() -> None:
 
 
 def test_different_facts_do_not_mix() -> None:
-    with pytest.raises(UnitMismatch, match=r"given different facts .*\.for_facts\("):
+    with pytest.raises(UnitMismatch, match=r"given the exact .*\.for_facts\("):
         common_unit([PEOPLE, Unit("person", Relation.REPLACE)], "parts")
-    with pytest.raises(UnitMismatch, match=r"different relations .*for_replacement"):
+    with pytest.raises(UnitMismatch, match=r"\(add/remove\) .*for_replacement"):
         common_unit([PEOPLE, Unit("person")], "parts")

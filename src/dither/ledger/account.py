@@ -15,7 +15,7 @@ from dither.ledger.balance import Balance, named
 from dither.ledger.entry import canonical
 from dither.ledger.policy import Policy
 from dither.ledger.receipt import Receipt, check_text, receipt_of
-from dither.ledger.state import Price
+from dither.ledger.state import Price, State
 from dither.ledger.store import Charge
 from dither.ledger.tables import load
 from dither.ledger.terms import Terms
@@ -128,10 +128,12 @@ class Account(Balance):
         # Only the ordinary way opens an account, or finds out that another process
         # opened it with other terms; and it checks what a run declares.
         quick = once is None and run is None and self._promise is None
-        entry = self._ledger.charge(asked) if quick else None
-        if entry is None:
-            entry = self._charge_slowly(asked, price, guarantee, again=once is not None)
-        return receipt_of(entry, self.place, guarantee)
+        made = self._ledger.charge(asked) if quick else None
+        if made is None:
+            made = self._charge_slowly(asked, price, guarantee, again=once is not None)
+        entry, states = made
+        taken = self._remaining_of(states).taken(price) if states else None
+        return receipt_of(entry, self.place, guarantee, taken)
 
     def _asked(
         self,
@@ -163,7 +165,7 @@ class Account(Balance):
 
     def _charge_slowly(
         self, asked: Charge, price: Price, guarantee: Guarantee, *, again: bool
-    ) -> Entry:
+    ) -> tuple[Entry, tuple[State, ...]]:
         """The ordinary way: it says why a charge is refused, and knows analysts that
         are new.
         """
@@ -172,15 +174,14 @@ class Account(Balance):
             facts = load(run, self.name)
             if again and (found := self._find(run, asked.id)) is not None:
                 self._refuse(self._barred(facts, asked.by), facts, asked.by, guarantee)
-                return _the_same(run, found, asked)
+                return _the_same(run, found, asked), ()
             self._follow(facts.accounts[self.name].policy, price)
             self._refuse(
                 refusal(facts, self.name, asked.by, price), facts, asked.by, guarantee
             )
-            spent = facts.accounts[self.name].state.plus(price).spent
-            return self._ledger.write(
-                run, "charge", self.name, {**asked.body, "spent": list(spent)}
-            )
+            states = [state.plus(price) for state in self._states(facts, asked.by)]
+            body = {**asked.body, "spent": list(states[0].spent)}
+            return self._ledger.write(run, "charge", self.name, body), tuple(states)
 
     def _follow(self, policy: str, price: Price) -> None:
         """The policy may have been amended since this account was opened here."""
@@ -280,7 +281,8 @@ def _seconds(within: float | None, default: float) -> float:
         or not 0 < within < 1e9
     ):
         raise ArgumentError(
-            "within", "must be the seconds that the answer may take, such as 600"
+            "within",
+            "must be a positive number of seconds below 1e9; pass for example 600",
         )
     return within
 
@@ -291,13 +293,13 @@ def _the_same(run: Run, found: Entry, asked: Charge) -> Entry:
     """
     if not run("SELECT 1 FROM pending WHERE seq = ?", (found.seq,)):
         raise LedgerError(
-            f"the charge {asked.id!r} was made and is settled, or has failed; "
-            "`charged` gives its receipt, and another "
-            "answer needs another name"
+            f"the charge {asked.id!r} has paid for its answer, or has failed; call "
+            f"charged({asked.id!r}) for its receipt, or pass another name for another "
+            "answer"
         )
     same = ("guarantee", "cost", "by", "run")
     if any(found.body.get(name) != asked.body.get(name) for name in same):
         raise LedgerError(
-            f"another charge was made under the name {asked.id!r}; choose a new name"
+            f"the name {asked.id!r} belongs to another charge; pass another name"
         )
     return found

@@ -1,7 +1,7 @@
 """Attempts at a run: one charge pays for its steps, and each is claimed in the book before
 it reads anything (rule R24).
 
-Whoever goes on with a run that stopped makes a new attempt. The old one counts as a
+Anyone who resumes a run that stopped makes a new attempt. The old one is treated as a
 failure if it had not ended (rule R5), and can claim nothing more.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attempt", "Pinned", "charged", "check_process", "is_stored", "standing_of"]
 
-FAILED = "the run was gone on with before this attempt had ended"
+FAILED = "the run was resumed before this attempt had ended"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Pinned:
 @dataclass(frozen=True)
 class Attempt:
     """One process at work on a run. `number` is the line that began it: the charge, or
-    the one by which it goes on.
+    the one by which the run was resumed.
     """
 
     account: Account
@@ -56,7 +56,7 @@ class Attempt:
 
     @classmethod
     def first(cls, account: Account, receipt: Receipt) -> Attempt:
-        """That of whoever made the charge."""
+        """The attempt of the process that made the charge."""
         return cls(account, receipt, receipt.number)
 
     @classmethod
@@ -65,8 +65,8 @@ class Attempt:
     ) -> Attempt:
         """Go on with a run that stopped, of which so many steps are claimed.
 
-        An attempt that has not ended counts as failed now. Only whoever knows its
-        number may end it: another one may be at work until its deadline.
+        An attempt that has not ended is treated as failed now. Only anyone who knows
+        its number may end it: another one may be at work until its deadline.
         """
         account._check_asker(receipt.by)
         ledger, now = account._ledger, clock.now()
@@ -118,8 +118,8 @@ class Attempt:
         found = _found(run, self.account, self.receipt.number)
         if found.attempt != self.number:
             raise LedgerError(
-                "another process has gone on with this run; it ends here, and what was "
-                "not claimed is left to that one"
+                "another process has resumed this run, so it ends here; wait for that "
+                "process, which runs the steps that were not claimed here"
             )
 
     def store(self, key: str, release: str) -> None:
@@ -151,19 +151,19 @@ class Attempt:
 
 
 def check_process(began: int) -> None:
-    """Refuse to go on in a process that was forked off the one which began a run: both
-    would answer the same steps, each with noise of its own.
+    """Refuse to continue in a process that was forked off the one which began a run:
+    both would answer the same steps, each with noise of its own.
     """
     if os.getpid() != began:
         raise LedgerError(
-            "a run goes on in the process that began it, and this one was forked off; "
-            "end it, and fork nowhere within train"
+            "a run continues only in the process that began it, and this process was "
+            "forked from that one; end this process, and do not fork during training"
         )
 
 
 def charged(account: Account, number: int, head: str) -> Receipt | None:
-    """The receipt of a charge that declared a run, by its number and hash; None where
-    this book has no such charge to this account.
+    """The receipt of a charge that declared a run, by its number and hash; None if this
+    book has no such charge to this account.
     """
     where = "seq = ? AND account = ? AND kind = 'charge' AND hash = ?"
     with account._ledger.store.reading() as run:
@@ -175,7 +175,7 @@ def charged(account: Account, number: int, head: str) -> Receipt | None:
 
 
 def standing_of(account: Account, receipt: Receipt) -> RunFacts:
-    """How many steps of a run are claimed, and by whom. Nothing is changed."""
+    """Number of claimed steps of a run, and who claimed them. Nothing is changed."""
     with account._ledger.store.reading() as run:
         return _found(run, account, receipt.number)
 
@@ -190,7 +190,9 @@ def is_stored(account: Account, key: str) -> bool:
 def _found(run: Run, account: Account, number: int) -> RunFacts:
     found = run_of(run, account.name, number)
     if found is None:
-        raise LedgerError(f"the charge {number} has paid for no steps")
+        raise LedgerError(
+            f"the charge {number} does not pay for a run; pass the receipt of a run"
+        )
     return found
 
 
@@ -198,12 +200,13 @@ def _check_alone(run: Run, found: RunFacts, known: int, claimed: int) -> None:
     if found.attempt != known and waits(run, found.attempt):
         rows = run("SELECT deadline FROM pending WHERE seq = ?", (found.attempt,))
         raise LedgerError(
-            "another process goes on with this run; if it died without a word, wait "
-            f"until {rows[0][0][:19]} (UTC), or use the checkpoint that it wrote"
+            "another process is running this run; if that process crashed, wait until "
+            f"{rows[0][0][:19]} (UTC), or use the checkpoint that it wrote"
         )
     if found.claimed != claimed:
         raise LedgerError(
-            "another process has gone on with this run just now; look what is left"
+            "another process has resumed this run just now; check its remaining steps, "
+            "and try again"
         )
 
 

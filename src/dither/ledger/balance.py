@@ -1,4 +1,4 @@
-"""What an account shows of itself: what is left, what was charged, what was stored."""
+"""The state of an account: the remaining budget, the charges, the stored answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Balance", "named"]
 
 POINTS = 48
-"""How many moments a burn-down shows."""
+"""Number of moments in a burn-down."""
 
 NAME = re.compile(r"[A-Za-z0-9.:-]{1,200}")
 SPENT = ("pure_spent", "loss_spent", "delta_spent", "impure")
@@ -59,7 +59,8 @@ class Balance(Curated):
         if not isinstance(guarantee, Guarantee):
             raise ArgumentError(
                 "guarantee",
-                f"must be one, such as PureDP(0.5), not {type(guarantee).__name__}",
+                f"must be a guarantee, not {type(guarantee).__name__}; pass one such as "
+                "PureDP(0.5)",
             )
         self._check_unit(guarantee)
 
@@ -72,12 +73,13 @@ class Balance(Curated):
         )
 
     def _check_asker(self, by: str | None) -> None:
-        """Whoever opened the book is its curator, and needs no name. A process forked
-        from that one is not.
+        """Anyone who opened the book is its curator, and needs no name. A process
+        forked from that one is not.
         """
         if by is None and os.getpid() != self._ledger.opened_in and self.shares():
             raise BudgetExceeded(
-                f"{self.name} has shares: say who asks (by=). Nothing was spent."
+                f"the account {self.name} has shares, so a charge must name its analyst; "
+                'pass its name, such as by="ana". Nothing was spent.'
             )
 
     def _refuse(
@@ -94,23 +96,24 @@ class Balance(Curated):
             case Refusal.FROZEN:
                 assert account is not None
                 raise AccountFrozen(
-                    f"{self.name} is frozen ({account.frozen}); its curator can "
-                    "look at it and thaw it"
+                    f"the account {self.name} is frozen ({account.frozen}); ask its curator to "
+                    "check the ledger and thaw the account"
                 )
             case Refusal.STOPPED:
                 reason = facts.analysts[self.name, by or ""].frozen
                 raise AccountFrozen(
-                    f"{by} is stopped in {self.name} ({reason}); its curator can "
-                    "look at it and thaw it"
+                    f"{by} is stopped in the account {self.name} ({reason}); ask its curator "
+                    f"to check the ledger and thaw {by}"
                 )
             case Refusal.NO_SHARE:
                 raise BudgetExceeded(
-                    f"{by} has no share of {self.name}; its curator can give one. "
-                    "Nothing was spent."
+                    f"{by} does not have a share of the account {self.name}; ask its curator "
+                    "for one. Nothing was spent."
                 )
             case Refusal.WRITTEN_OFF:
                 raise BudgetExceeded(
-                    f"{self.name} was written off, which is final. Nothing was spent."
+                    f"the account {self.name} was written off, which cannot be undone. "
+                    "Nothing was spent."
                 )
         assert guarantee is not None
         into = f"the share of {by}" if why is Refusal.SHARE_SPENT else ""
@@ -139,7 +142,10 @@ class Balance(Curated):
             "SELECT kind, account, hash FROM log WHERE seq = ?", (receipt.number,)
         )
         if rows != [("charge", self.name, receipt.head)]:
-            raise LedgerError(f"{receipt} is not of a charge in this book")
+            raise LedgerError(
+                f"{receipt} does not belong to a charge of the account {self.name}; pass "
+                "a receipt that this account gave"
+            )
 
     def holds(self, receipt: Receipt) -> bool:
         """Whether a receipt is of a charge to this account, in this book."""
@@ -186,17 +192,20 @@ class Balance(Curated):
 
     @property
     def remaining(self) -> Remaining:
-        """What can still be asked: `.share`, `.epsilon`, `.counts(error=10)`."""
+        """The remaining budget: `.share`, `.epsilon`, `.counts(error=10)`."""
         return self._remaining(self._there())
 
     def remaining_for(self, by: str | None) -> Remaining:
-        """What an analyst can still ask."""
+        """The remaining budget of an analyst."""
         return self._remaining(self._there(), by)
 
     def _there(self) -> Facts:
         facts = self._facts()
         if self.name not in facts.accounts:
-            raise LedgerError(f"the account {self.name} is no longer in {self.place}")
+            raise LedgerError(
+                f"the account {self.name} is no longer in {self.place}; open the ledger "
+                "again"
+            )
         return facts
 
     @property
@@ -262,32 +271,31 @@ class Balance(Curated):
     def __str__(self) -> str:
         facts = self._there()
         account, left = facts.accounts[self.name], self._remaining(facts)
-        bar = "█" * int(20 * (1 - left.share))
-        lines = [
-            (
-                f"{self.name}: {self.terms.total}, {self.terms.accounting} "
-                f"accounting ({self.place})"
-            ),
-            f"{bar:·<20} {1 - left.share:.0%} spent, charges: "
-            f"{account.charges}; {left.in_words()}",
+        charges = "1 charge" if account.charges == 1 else f"{account.charges:,} charges"
+        bar = f"{'█' * int(20 * left.metered):·<20}"
+        lines = [f"{self.name}: {bar} after {charges}"]
+        if account.frozen:
+            lines.append(f"frozen: {account.frozen}")
+        lines += [
+            f"remaining: {left.in_words()}",
+            f"guarantee: {self.terms.total}, for all charges together",
+            f"ledger: {self.place}, {self.terms.accounting} accounting",
         ]
         if account.period > 1:
-            times = f"{account.period} times over"
             lines.append(
-                f"period {account.period}: whoever was there in all periods was "
-                f"promised this {times}"
+                f"period: {account.period}; people whose data was here in all periods "
+                f"have this guarantee {account.period} times"
             )
         if self._promise is not None:
             lines.append(
-                "not open yet: its first charge opens it, and until then it can "
-                "be declared otherwise"
+                "note: the first charge opens the account; until then you can declare "
+                "other terms"
             )
-        return "\n".join(
-            [*lines, *([f"frozen: {account.frozen}"] if account.frozen else [])]
-        )
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}: {self.spent:.0%} spent>"
+        left = self.remaining.share_in_words
+        return f"<{type(self).__name__} {self.name}: {left} remains>"
 
     def _repr_html_(self) -> str:
         from dither.ledger.picture import burn_down
@@ -301,7 +309,9 @@ def named(once: str) -> str:
     """
     if not isinstance(once, str) or not NAME.fullmatch(once):
         raise ArgumentError(
-            "once", "must be a short name of plain letters, digits, dots and hyphens"
+            "once",
+            "must be a name of at most 200 letters (A-Z), digits, dots, colons and "
+            "hyphens; pass for example 'run-7'",
         )
     return once
 
@@ -315,5 +325,6 @@ def _check_release(run: Run, key: str, release: str, line: int) -> None:
         hashlib.sha256(release.encode()).hexdigest(),
     ):
         raise LedgerError(
-            "the stored release is not the one that was given: the book was changed"
+            "the stored release differs from the one that was charged, so the ledger "
+            "was changed; restore it from a backup"
         )

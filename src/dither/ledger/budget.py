@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from dither.by_name import constructed
 from dither.ledger.account import Account
 from dither.ledger.ledger import Ledger
 from dither.privacy import ROW, Unit
@@ -13,6 +14,7 @@ from dither.privacy import ROW, Unit
 __all__ = ["Budget"]
 
 
+@constructed("Budget(epsilon=3.0)")
 class Budget(Account):
     """What may be spent on one dataset in this process. `Ledger.open` gives budgets
     that outlive it.

@@ -1,12 +1,12 @@
-"""Steps of a run that one charge paid for: each is taken once, in order, by whoever goes
-on with the run at that time (rule R24).
+"""Steps of a run that one charge paid for: each is taken once, in order, by the process
+that resumes the run at that time (rule R24).
 
 A run is declared with its charge. Its steps are claimed before they read anything. They
 are numbered, and the next claim begins where the last one ended, so that no step is ever
 taken twice, whoever holds which copy of what. Claims settle nothing: each attempt waits
 for its end like a charge, and fails or lapses like one.
 
-All here is pure: whoever follows an exported book follows its claims too.
+All here is pure: anyone who follows an exported book follows its claims too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dither.ledger.facts import Facts, Pending, RunFacts
 __all__ = ["ENDS", "begun", "claim", "close", "followed", "go_on"]
 
 ENDS = ("renew", "write off", "mark")
-"""After these nothing more is taken: a new period promises anew, and a book that may be
-an older copy does not know what was taken since.
+"""After these nothing more is taken: a new period promises again, and a book that may
+be an older copy does not know what was taken since.
 """
 
 
@@ -40,19 +40,19 @@ class Line(Protocol):
 
 
 def begun(line: Line) -> RunFacts:
-    """The run that a charge declares: so many steps, none of them taken."""
+    """The run that a charge declares: its number of steps, none of them taken."""
     body, run = line.body, line.body["run"]
     steps, plan = run["steps"], run["plan"]
     if not _number(steps) or steps < 1 or not isinstance(plan, str):
-        raise LedgerError("it declares a run without steps")
+        raise LedgerError("the charge declares a run without steps")
     paid = _paid(body["guarantee"])
     if paid is not None and steps > paid:
-        raise LedgerError("it declares more steps than its guarantee pays for")
+        raise LedgerError("the charge declares more steps than its guarantee pays for")
     return RunFacts(line.account, body["by"], steps, plan, 0, line.seq)
 
 
 def _paid(guarantee: Mapping[str, Any]) -> int | None:
-    """The steps that a guarantee names; None where it names none."""
+    """The steps that a guarantee names; None if it names none."""
     if guarantee["kind"] == "declared":
         return _paid(guarantee["of"])
     if guarantee["kind"] == "composed":
@@ -67,12 +67,12 @@ def claim(facts: Facts, line: Line) -> None:
     """Take the next steps of a run."""
     body, run = line.body, facts.runs[line.body["charge"]]
     if body["attempt"] != run.attempt:
-        raise LedgerError("another process has gone on with this run")
+        raise LedgerError("another process has resumed this run")
     first, last = body["first"], body["last"]
     if not (_number(first) and _number(last)) or first != run.claimed + 1:
-        raise LedgerError("steps are taken once each, and in order")
+        raise LedgerError("steps are claimed twice, or out of order")
     if not first <= last <= run.steps:
-        raise LedgerError("more steps are taken than were paid for")
+        raise LedgerError("more steps are claimed than were paid for")
     facts.runs[body["charge"]] = replace(run, claimed=last)
 
 
@@ -80,7 +80,7 @@ def go_on(facts: Facts, line: Line) -> None:
     """A new attempt at a run. The one before has ended: as given, failed or lapsed."""
     body, run = line.body, facts.runs[line.body["charge"]]
     if run.attempt in facts.pending:
-        raise LedgerError("a run is gone on with, and its last attempt has not ended")
+        raise LedgerError("a run is resumed before its last attempt has ended")
     facts.runs[body["charge"]] = replace(run, attempt=line.seq)
     facts.pending[line.seq] = Pending(
         line.account, run.analyst, body["deadline"], body["id"]
@@ -95,7 +95,7 @@ def close(facts: Facts, account: str | None = None) -> None:
 
 
 def followed(lines: Iterable[Line]) -> RunFacts | None:
-    """Where a run stands: its charge, and the lines after it that may be about it. They
+    """The state of a run: its charge, and the lines after it that may be about it. They
     were checked when they were written.
     """
     run, number = None, 0

@@ -17,14 +17,14 @@ def now() -> str:
 
 
 def after(moment: str, seconds: float) -> str:
-    """The time so many seconds later, or earlier."""
+    """The time this number of seconds later, or earlier."""
     later = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
     return later.isoformat(timespec="microseconds")
 
 
 def deadline(moment: str, seconds: float) -> str:
-    """The end of the second that is so many seconds later: charges of one second share
-    it.
+    """The end of the second that is this number of seconds later: charges of one second
+    share it.
     """
     return _deadline(moment[:19], seconds)
 

@@ -1,4 +1,4 @@
-"""What the curator does with an account: shares, freezing, recovering what a restored
+"""The curator's operations on an account: shares, freezing, recovering what a restored
 book lacks.
 """
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["Analyst", "Curated"]
 
 NOTHING = State(0, 0, 0)
-"""The share of whoever has none, where there are shares."""
+"""Share of an analyst without a share of their own, if others have shares."""
 
 
 @dataclass(frozen=True)
 class Analyst:
-    """How an analyst stands with an account: her part (None where nothing limits her),
-    and what she can still ask.
+    """How an analyst stands with an account: her part (None if nothing limits her), and
+    what she can still ask.
     """
 
     name: str
@@ -63,7 +63,9 @@ class Curated:
             return self._told(run)
 
     def _told(self, run: Run) -> Facts:
-        """What the book says of the account, or would say if it were opened now."""
+        """The book's entry for the account, as it is or as it would be if the account
+        were opened now.
+        """
         facts = load(run, self.name)
         if self._promise is None:
             return facts
@@ -88,14 +90,14 @@ class Curated:
         self._promise = None
 
     def _check_opened(self, found: AccountFacts) -> None:
-        """Refuse to go on where the account was opened with other terms: a price at
-        another order means nothing here.
+        """Refuse to continue if the account was opened with other terms: a price at
+        another order is not comparable.
         """
         if terms_of(found) != self.terms:
             place = self._ledger.store.place
             raise LedgerError(
-                f"{place}: {self.name} was amended meanwhile; open it again. "
-                "Nothing was spent."
+                f"{place}: the account {self.name} was amended after it was opened here; "
+                "open it again. Nothing was spent."
             )
 
     def _change(self, kind: str, body: dict[str, Any]) -> None:
@@ -126,11 +128,11 @@ class Curated:
         """
         check_text("analyst", analyst, needed=True)
         exact = written(
-            float(fraction("part", part, "pass a part of the account such as 0.25"))
+            float(fraction("part", part, "pass a share of the account such as 0.25"))
         )
         if not 0 <= exact <= 1:
             raise ArgumentError(
-                "part", "must lie from 0 to 1; pass a part of the account such as 0.25"
+                "part", "must lie from 0 to 1; pass a share of the account such as 0.25"
             )
         with self._opening() as run:
             caps = load(run, self.name).accounts[self.name].state.share_caps(exact)
@@ -163,11 +165,20 @@ class Curated:
             self._remaining(facts, name),
         )
 
-    def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
+    def _states(self, facts: Facts, by: str | None = None) -> list[State]:
+        """The state of the account, and that of the analyst's share if there are
+        shares.
+        """
         states, analysts = [facts.accounts[self.name].state], facts.of(self.name)
         if by is not None and any(one.part for one in analysts.values()):
             mine = analysts.get(by, AnalystFacts())
             states.append(mine.state if mine.part else NOTHING)
+        return states
+
+    def _remaining(self, facts: Facts, by: str | None = None) -> Remaining:
+        return self._remaining_of(self._states(facts, by))
+
+    def _remaining_of(self, states: Sequence[State]) -> Remaining:
         return Remaining.of(self.terms, *states, policy=self.policy)
 
     def recover(self, receipts: Sequence[Receipt]) -> None:
@@ -190,7 +201,8 @@ class Curated:
         if receipt.account != self.name:
             raise ArgumentError(
                 "receipt",
-                f"belongs to the account {receipt.account}, not to {self.name}",
+                f"is for the account {receipt.account}, not for {self.name}; pass it to that "
+                "account",
             )
 
     def _check_unit(self, guarantee: Guarantee) -> None:
@@ -223,15 +235,15 @@ class Curated:
 
 
 def _way_out(other: Unit, mine: Unit) -> str:
-    """What to do with a guarantee for another unit: only another relation and fewer
-    facts can be converted (rules R7, R22).
+    """The fix for a guarantee for another unit: only another relation and fewer facts
+    can be converted (rules R7, R22).
     """
     if other.name == ROW.name != mine.name:
         replaced = ', "replace"' if mine.relation is Relation.REPLACE else ""
         return (
             f'pass unit=Unit("{mine.name}"{replaced}) if each {mine.name} has one '
-            "value; else ask the table in SQL, which limits "
-            f"what one {mine.name} counts for"
+            "value; otherwise ask the table in SQL, which limits the effect of each "
+            f"{mine.name}"
         )
     if other.name != mine.name:
         return f"charge it to an account for one {other.name}"
@@ -242,17 +254,17 @@ def _way_out(other: Unit, mine: Unit) -> str:
         return f"convert it with {facts}"
     if mine.relation is other.relation:
         return (
-            "invariants come before the account: a promise that holds only given exact "
-            "facts needs an account that was opened with them"
+            "charge it to an account that was opened with the same exact facts "
+            "(invariants), because facts cannot be added to an account"
         )
     return (
-        "state it under add/remove (nothing follows from replacing one), "
-        "or charge it to an account of its own"
+        "pass a guarantee under add/remove, which does not follow from one under "
+        "replace, or charge it to another account"
     )
 
 
 def _heads(run: Run, account: str) -> set[str]:
-    """The charges that the book knows: its own, and those recovered before."""
+    """Hashes of the charges in the book: its own, and those recovered before."""
     from dither.ledger.tables import LINES, entries
 
     rows = run(

@@ -1,6 +1,4 @@
-"""What a declared run costs an account: whichever way of charging takes the least of it
-(rule R17).
-"""
+"""The cost of a declared run for an account: the cheapest way of charging (rule R17)."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ __all__ = ["cheapest", "noise_for_share", "pays_for", "share_taken"]
 HALVES = 12
 """δ′ of the plain way is tried at the whole of what may be used, its half, and so on."""
 ROUNDING = 1e-9
-"""How far two machines may be apart in an ε."""
+"""Largest difference between two machines in an ε."""
 
 
 def share_taken(price: Price, terms: Terms) -> Fraction:
@@ -48,7 +46,7 @@ def cheapest(run: Guarantee, terms: Terms, *, coarse: bool = False) -> Guarantee
     if terms.accounting is Accounting.PURE:
         raise ArgumentError(
             "budget",
-            "has no δ, and noise of training needs one; open an account with a δ",
+            "needs a δ for the noise of training; open an account with delta=",
         )
     options = [*_cut(run, terms, coarse), *_plain(run, terms)]
     priced = [(_share(one, terms), place) for place, one in enumerate(options)]
@@ -118,9 +116,9 @@ def _noise(run: Run, terms: Terms, share: Fraction) -> float:
         least = taken(MOST_NOISE, False)
         raise ArgumentError(
             "share",
-            f"{float(share):g} of this account is not enough for {run.steps:,} such "
-            f"steps; the smallest is {least:.3g}: ask for that or more, or for fewer "
-            "steps",
+            f"is too small: {run.steps:,} such steps cost {least:.3g} of this account, "
+            f"not {float(share):g}; pass fewer steps"
+            f"{f', or a share of {least:.3g}' if least <= 1 else ''}",
         )
     return found
 

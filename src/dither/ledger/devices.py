@@ -38,10 +38,12 @@ class DevicePromise:
     account: str | None = None
 
     def __str__(self) -> str:
-        linked = f", about the people of {self.account}" if self.account else ""
+        linked = (
+            f", same people as in the account {self.account}" if self.account else ""
+        )
         return (
-            f"{self.task} (version {self.version}): ε = {self.once.epsilon:.6g} a "
-            f"message, {self.lifetime.epsilon:.6g} for ever, promised to "
+            f"{self.task} (version {self.version}): ε = {self.once.epsilon:.6g} per "
+            f"message, ε = {self.lifetime.epsilon:.6g} over all time, protects "
             f"{self.once.unit}{linked}"
         )
 
@@ -52,14 +54,20 @@ def record(ledger: Ledger, promise: DevicePromise) -> None:
     if promise.account is not None:
         names = {account.name for account in ledger.accounts()}
         if promise.account not in names:
-            raise ArgumentError("account", f"{promise.account} is not in this book")
+            raise ArgumentError(
+                "account",
+                f"must name an account of this ledger, not {promise.account!r}; open it "
+                "first",
+            )
     for known in promised(ledger):
         if known == promise:
             return
         same = (known.task, known.version) == (promise.task, promise.version)
         if same and known.document != promise.document:
             raise ArgumentError(
-                "task", "is listed with another document; a change needs a new version"
+                "task",
+                "is already listed with another document; give the changed task a new "
+                "version",
             )
     body = {
         "task": promise.task,

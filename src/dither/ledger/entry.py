@@ -1,5 +1,5 @@
-"""Lines of the log: the one way to write them as text, and the hash that ties each to
-the line before.
+"""Lines of the log: their canonical form as JSON, and the hash that ties each to the
+line before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ENCODER = json.JSONEncoder(
 
 
 def canonical(data: Any) -> str:
-    """The one way to write data as text, so that its hash is the same everywhere."""
+    """The canonical form of data as JSON, so that its hash is the same everywhere."""
     return _ENCODER.encode(data)
 
 

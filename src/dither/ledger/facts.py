@@ -1,9 +1,9 @@
 """What a log says: accounts, analysts, charges without an answer yet, steps of runs,
 stored releases.
 
-Whole numbers and texts only, so that whoever trusts nothing else of Dither can read
-these modules (this one, `transitions` and `claims`) and follow an exported book with
-them.
+Whole numbers and strings only, so that anyone who trusts nothing else of Dither can
+read these modules (this one, `transitions` and `claims`) and follow an exported book
+with them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dither.ledger.state import State
 __all__ = ["AccountFacts", "AnalystFacts", "Facts", "Pending", "RunFacts"]
 
 FAILURES, FAILURES_IN_ALL = 3, 12
-"""How many failures stop one asker, and how many, of all askers together, stop the
-account.
+"""Number of failures that stop one asker, and number that stop the account, of all
+askers together.
 """
 
 
@@ -48,15 +48,15 @@ class AccountFacts:
     written_off: int = 0
 
     def rule(self, name: str, default: Any = None) -> Any:
-        """What the policy says; books of earlier versions may not say it."""
+        """A rule of the policy; books of earlier versions may lack it."""
         found = json.loads(self.policy).get(name)
         return default if found is None else found
 
 
 @dataclass(frozen=True)
 class AnalystFacts:
-    """What one analyst has spent of an account in this period. `part` is empty where
-    nothing limits her.
+    """The amount that one analyst has spent of an account in this period. `part` is
+    empty if no share limits the analyst.
     """
 
     part: str = ""
@@ -78,9 +78,9 @@ class Pending:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The steps that a charge paid for. The first `claimed` of them are taken, for ever;
-    `attempt` is the line of whoever may take the next ones: the charge, or the line by
-    which somebody went on.
+    """The steps that a charge paid for. The first `claimed` of them are taken
+    permanently; `attempt` is the line of the process that may take the next ones: the
+    charge, or the line by which the run was resumed.
     """
 
     account: str
@@ -94,14 +94,16 @@ class RunFacts:
 
     @property
     def closed(self) -> RunFacts:
-        """The same with nothing left to take."""
+        """The state with nothing left to take."""
         ended = self.ended or self.claimed < self.steps
         return replace(self, claimed=self.steps, ended=ended)
 
 
 @dataclass
 class Facts:
-    """Everything a log says. `schema` tells which rules its lines were written under."""
+    """The content of a log. `schema` is the version of the rules that its lines were
+    written under.
+    """
 
     schema: int = 0
     mark: str | None = None
@@ -135,7 +137,7 @@ class Facts:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All but the releases, to go on from later."""
+        """All content but the releases, to continue from later."""
         return {
             "schema": self.schema,
             "mark": self.mark,

@@ -4,9 +4,9 @@ does not drop.
 SQLite's own locks belong to the process: POSIX drops them as soon as *any* descriptor
 of the file is closed in it. These belong to a descriptor, so that no other process
 takes the book for closed, tidies its log away, or builds the index of the log (`-shm`)
-anew under a process that reads it. Closing such a descriptor would itself drop SQLite's
-locks, so all books of a process share one for each file, closed with the last of them.
-Where there are no such locks (outside Linux), the note alone must notice.
+again under a process that reads it. Closing such a descriptor would itself drop
+SQLite's locks, so all books of a process share one for each file, closed with the last
+of them. If there are no such locks (outside Linux), the note alone must notice.
 """
 
 from __future__ import annotations

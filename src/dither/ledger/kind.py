@@ -19,9 +19,9 @@ class Kind:
 
     noun: str
     nothing: str
-    """What did not happen when something failed, in words."""
+    """Statement of what did not happen after a failure."""
     mend: str
-    """What to do about a damaged one."""
+    """The fix for a damaged one."""
     reopen: str
     """The call that opens it."""
     application: int
@@ -39,7 +39,7 @@ class Kind:
 
 
 BOOK = Kind(
-    noun="book",
+    noun="ledger",
     nothing="nothing was spent",
     mend="restore it from a backup with `dither restore`",
     reopen="Ledger.open",

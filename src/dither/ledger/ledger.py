@@ -33,6 +33,7 @@ from dither.privacy import ROW, ApproxDP, Unit
 
 if TYPE_CHECKING:
     from dither.ledger.facts import AccountFacts
+    from dither.ledger.state import State
     from dither.ledger.store import Run
 
 __all__ = ["Ledger"]
@@ -78,11 +79,11 @@ class Ledger:
         """
         if "://" in str(place):
             raise LedgerError(
-                f"{place} is no file: restore a PostgreSQL database with pg_restore"
+                f"{place} is not a file; restore a PostgreSQL database with pg_restore"
             )
         if Path(place).exists():
             raise LedgerError(
-                f"{place} is there already; move it away first, and keep it"
+                f"{place} exists already; move it away first, and keep it"
             )
         aside = f"{place}-restoring"
         remove(aside)
@@ -106,7 +107,7 @@ class Ledger:
         """
         if not isinstance(self.store, SQLiteStore):
             raise LedgerError(
-                f"{self.store.place} is a PostgreSQL database: back it up with pg_dump"
+                f"{self.store.place} is a PostgreSQL database; copy it with pg_dump"
             )
         self.store.backup(str(target))
         return Path(target)
@@ -151,8 +152,8 @@ class Ledger:
         with self.store.writing(anew=True) as run:
             self.freeze_all(run, str(doubt))
         return AccountFrozen(
-            f"all accounts of {self.store.place} are frozen ({doubt}); "
-            "nothing was spent"
+            f"all accounts of {self.store.place} are frozen ({doubt}); ask the curator to "
+            "check the ledger and thaw them. Nothing was spent."
         )
 
     def freeze_all(self, run: Run, reason: str) -> None:
@@ -177,18 +178,18 @@ class Ledger:
         """Only write the next line of the log: it is about the book itself."""
         _append(run, _next(run, kind, "", body))
 
-    def charge(self, charge: Charge) -> Entry | None:
-        """Spend and write the log line in one step; None where the store leaves it to
-        the ordinary way.
+    def charge(self, charge: Charge) -> tuple[Entry, tuple[State, ...]] | None:
+        """Spend and write the log line in one step; None if the store leaves it to the
+        ordinary way. With the states after the charge, if the store returns them.
         """
         try:
-            found = self.store.charge(charge)
+            made = self.store.charge(charge)
         except Doubt as doubt:
             raise self._distrust(doubt) from None
-        if found is None:
+        if made is None:
             return None
-        seq, when, line = found
-        return Entry(seq, when, "charge", charge.account, charge.body, line)
+        about = (made.number, made.time, "charge", charge.account, charge.body)
+        return Entry(*about, made.hash), made.states
 
     def new_name(self) -> str:
         """A name for a charge that no other one has, in this process or any other."""
@@ -382,8 +383,8 @@ class Ledger:
                 self.write(run, "clock", "", {})
         if wait is not None:
             raise LedgerError(
-                f"{self.store.place} sees this date for the first time; renew "
-                f"{name} after {wait}"
+                f"{self.store.place} has not been used on this date before, so the clock may "
+                f"be wrong; renew {name} after {wait}"
             )
         return self._known(name, facts)
 
@@ -397,13 +398,14 @@ class Ledger:
         now, latest = clock.now(), run(LAST)[0][1]
         if now < latest:
             raise LedgerError(
-                f"the clock says {now}, but {self.store.place} has seen {latest}; "
-                "set the clock"
+                f"the clock of this machine is at {now}, but {self.store.place} has lines from "
+                f"{latest}; set the clock"
             )
         due = clock.after(facts.began_at, timedelta(days=days).total_seconds())
         if now < due:
             raise LedgerError(
-                f"{name} can be renewed {days:g} days after {facts.began_at}"
+                f"the account {name} can be renewed {days:g} days after {facts.began_at}; "
+                "wait until then"
             )
         pause = min(DAY, days * DAY / 10)
         seen = run("SELECT min(time) FROM log WHERE time >= ?", (due,))[0][0]
@@ -414,14 +416,16 @@ class Ledger:
     def _there(self, run: Run, name: str) -> AccountFacts:
         found = load(run, name).accounts.get(name)
         if found is None:
-            raise LedgerError(f"there is no account {name!r} in {self.store.place}")
+            raise LedgerError(
+                f"there is no account {name!r} in {self.store.place}; check its name"
+            )
         return found
 
     def keep(self, run: Run, account: str, seq: int, key: str, release: str) -> None:
         """Store a release under its replay key, and its hash in the log."""
         if run("SELECT 1 FROM replay WHERE account = ? AND name = ?", (account, key)):
             raise LedgerError(
-                "a release is already stored under this key; a release never changes"
+                "a release is already stored under this key, and cannot be replaced"
             )
         body = {
             "charge": seq,

@@ -1,12 +1,13 @@
-"""What is left of a budget, in words people can use: what fits in each kind, how many
-counts.
+"""The remaining budget of an account, in words people can use: what fits in each kind,
+how many counts.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import cached_property
@@ -29,8 +30,9 @@ from dither.privacy import (
     mu_for_error,
 )
 from dither.privacy.numbers import float_down, written
+from dither.text import percent
 
-__all__ = ["Remaining"]
+__all__ = ["Remaining", "Taken"]
 
 SHOWN = Context(prec=4, rounding=ROUND_FLOOR)
 """Numbers that fit are printed with four digits, rounded down, so that what is printed
@@ -41,10 +43,13 @@ NARROWER = 1 - Fraction(1, 1 << 38)
 more than that of its μ.
 """
 
+SEVERAL = re.compile(r"(?!1 )[0-9][0-9,]* ")
+"""The beginning of a measure in the plural, such as "50 steps of …"."""
+
 
 @dataclass(frozen=True)
 class Remaining:
-    """What can still be asked of an account, or by an analyst who has a share of it.
+    """The remaining budget of an account, or of an analyst who has a share of it.
 
     An answer fits if the account has room for it, and each of the `shares` too, and the
     policy allows it. There are two kinds: pure answers, stated by their ε, and Gaussian
@@ -61,7 +66,9 @@ class Remaining:
     def of(
         cls, terms: Terms, state: State, *shares: State, policy: Policy | None = None
     ) -> Self:
-        """What an account and, at the same time, the shares of an analyst leave."""
+        """The remaining budget of an account and, at the same time, of the shares of an
+        analyst.
+        """
         return cls(terms, state, shares, policy)
 
     @property
@@ -92,9 +99,9 @@ class Remaining:
         """The part of the account that an answer of either kind may take: 1 at the
         beginning, 0 at the end.
 
-        It is counted as `share=` counts it in a question. Where there is a δ, that is
-        the part of the loss cap, because only there pure and Gaussian answers draw on
-        the same sum. A pure answer may still fit by the sum of ε when this is 0 (see
+        It is counted as `share=` counts it in a question. If there is a δ, that is the
+        part of the loss cap, because only there pure and Gaussian answers draw on the
+        same sum. A pure answer may still fit by the sum of ε when this is 0 (see
         `epsilon`), and an answer that carries a δ needs that as well (see `delta`);
         nothing that this share promises is refused.
         """
@@ -211,8 +218,8 @@ class Remaining:
         return low
 
     def counts(self, error: float = 10.0, confidence: float = 0.95) -> int:
-        """How many counts within ± error, at that confidence, can still be asked, by
-        the cheaper kind of noise.
+        """Number of counts within ± error, at that confidence, that still fit, by the
+        cheaper kind of noise.
         """
         unit = self.terms.unit
         kinds: list[Guarantee] = [
@@ -223,7 +230,9 @@ class Remaining:
         return max(map(self.times, kinds))
 
     def times(self, guarantee: Guarantee) -> int:
-        """How many answers with this guarantee fit, by the better of the two sums."""
+        """Number of answers with this guarantee that fit, by the better of the two
+        sums.
+        """
         return self._times(self.terms.cost(guarantee))
 
     def _times(self, price: Price) -> int:
@@ -233,104 +242,184 @@ class Remaining:
             else 0
         )
 
-    def in_words(self) -> str:
-        """What is left and what fits in each kind; the kind that takes the larger ε
-        comes first.
+    def after(self, price: Price) -> Self:
+        """The remaining budget after a charge of this price, whether or not it fits."""
+        state, *shares = (state.plus(price) for state in self._states)
+        return replace(self, state=state, shares=tuple(shares))
+
+    def taken(self, price: Price) -> Taken | None:
+        """The part that a charge of this price took, if this is the remaining budget
+        right after it. None if another process amended the account: `terms` are then no
+        longer those of the book.
         """
-        if not self._kinds:
-            return f"{self._headline}: nothing fits."
-        if self.state.loss_cap and not self.mu:
-            return (
-                f"{self._headline} for answers of every kind; {self._offers[0]} "
-                "still fits."
-            )
-        return (
-            f"{self._headline}: "
-            f"{', or '.join([f'{self._offers[0]} fits', *self._offers[1:]])}{self._carried}."
+        caps = (self.state.pure_cap, self.state.loss_cap, self.state.delta_cap)
+        if caps != (self.terms.pure_cap, self.terms.loss_cap, self.terms.delta_cap):
+            return None
+        spent, cap = price.loss, self.state.loss_cap
+        # an answer that only the sum of ε has room for is measured by it
+        alone = bool(cap) and price.pure is not None and not self._holds_by_loss
+        if price.pure is not None and (alone or not cap):
+            spent, cap = price.pure, self.state.pure_cap
+        if not cap:
+            return None
+        delta = price.delta / self.state.delta_cap if self.state.delta_cap else 0.0
+        return Taken(spent / cap, delta, self, alone)
+
+    @property
+    def _holds_by_loss(self) -> bool:
+        """Whether the sum of losses and that of δ are within their caps."""
+        return all(
+            state.loss_spent <= state.loss_cap and state.delta_spent <= state.delta_cap
+            for state in self._states
         )
 
+    def taking(self, guarantee: Guarantee) -> Taken | None:
+        """The part that a guarantee would take now, and what would remain."""
+        price = self.terms.cost(guarantee)
+        return self.after(price).taken(price)
+
+    def has_room_for(self, guarantee: Guarantee) -> bool:
+        """Whether the account and the shares hold the cost, whatever the policy says."""
+        price = self.terms.cost(guarantee)
+        return all(state.fits(price) for state in (self.state, *self.shares))
+
+    def in_words(self) -> str:
+        """The share that remains, and the largest answer of each kind that still fits;
+        the kind that takes the larger ε comes first.
+        """
+        offers = [
+            f"one {kind.name} answer at {kind.sign} = {_shown(kind.most)}"
+            f"{kind.alone(' (', ')')}"
+            for kind in self._kinds
+        ]
+        if not offers:
+            return f"{self.share_in_words}, nothing fits"
+        examples = ", or ".join(offers)
+        return f"{self.share_in_words}, for example {examples}{self._carried}"
+
     def refusal(self, guarantee: Guarantee, into: str = "") -> str:
-        """Why a charge is refused, and the most that would be granted in each kind, the
-        cheaper one first.
+        """Why a charge is refused, and the largest charge of each kind that would be
+        granted, the cheaper one first.
 
         `into` says what it does not fit into, such as "the share of ana", where that is
         not the account.
         """
+        fits = "do not fit" if SEVERAL.match(guarantee.measure) else "does not fit"
         words = (
-            f"{guarantee} does not fit{f' into {into}' if into else ''}: "
-            f"{self._headline}"
+            f"{guarantee.measure} {fits}{f' into {into}' if into else ''}: "
+            f"{self.share_in_words} remains"
         )
         if not self._kinds:
             return f"{words}, and nothing fits. Nothing was spent."
         if _sampled(guarantee):
-            most = f"share={math.floor(1000 * self._share) / 1000:g}"
+            most = f"share={self._thousandths / 1000:g}"
             return (
-                f"{words}; ask for at most {most}, or for a smaller epsilon= or more "
+                f"{words}. Ask for at most {most}, or for a smaller epsilon= or more "
                 "noise=. Nothing was spent."
             )
-        most = ", or ".join(self._offers)
-        return (
-            f"{words}; ask for at most {most}{self._cheaper}{self._carried}. "
-            "Nothing was spent."
+        most = ", or ".join(
+            f"{kind.keyword}={_shown(kind.most)} ({kind.name}{kind.alone(', ')})"
+            for kind in self._kinds
         )
-
-    @property
-    def _headline(self) -> str:
-        """The part that is left; beside a share it says of what, because `share=` means
-        a part of the account.
-        """
-        whole = " of the account" if self.shares else ""
-        return f"{math.floor(1000 * self._share) / 10:g} %{whole} is left"
-
-    @cached_property
-    def _kinds(self) -> list[tuple[str, str]]:
-        """The kinds in which anything fits and how much, the one that takes the larger
-        ε first.
-        """
-        found = (
-            [(self.epsilon, "pure", f"epsilon = {_shown(self.epsilon)}")]
-            if self.epsilon
-            else []
-        )
-        if self.mu:
-            alone = (
-                f" (epsilon = {_shown(self.gaussian_epsilon)} on its own)"
-                if self.gaussian_epsilon
-                else ""
-            )
-            found.append(
-                (self.gaussian_epsilon, "Gaussian", f"rho = {_shown(self.rho)}{alone}")
-            )
-        return [
-            (name, numbers)
-            for _, name, numbers in sorted(found, key=lambda kind: -kind[0])
-        ]
-
-    @property
-    def _offers(self) -> list[str]:
-        return [
-            f"a {name} {'one' if later else 'answer'} of {most}"
-            for later, (name, most) in enumerate(self._kinds)
-        ]
-
-    @property
-    def _cheaper(self) -> str:
-        return (
-            f"; the {self._kinds[0][0]} kind is cheaper for one answer"
-            if len(self._kinds) > 1
+        delta = (
+            f"; an answer with a δ can carry at most δ = {_shown(self.delta)}, at a "
+            "smaller ε"
+            if guarantee.delta_part
             else ""
         )
+        return f"{words}. Ask for at most {most}{delta}. Nothing was spent."
+
+    @property
+    def metered(self) -> float:
+        """The part that a meter shows: `share`, or `pure_share` if only the sum of ε has
+        room for another answer.
+        """
+        return self.pure_share if self._only_by_epsilon else self.share
+
+    @property
+    def share_in_words(self) -> str:
+        """The part that remains. An analyst with a share is told what it is a part of,
+        because `share=` means a part of the account.
+        """
+        whole = " of the account" if self.shares else ""
+        if self._only_by_epsilon:
+            whole = " of the ε of the account"
+        part = self.metered
+        if 0 < part < 0.001:
+            return f"{_shown(100 * part)} %{whole}"
+        return f"{math.floor(1000 * written(part)) / 10:g} %{whole}"
+
+    @property
+    def _only_by_epsilon(self) -> bool:
+        """Whether only the sum of ε has room for another answer."""
+        return bool(
+            self.state.loss_cap and self._pure_share and self.epsilon and not self.mu
+        )
+
+    @property
+    def _thousandths(self) -> int:
+        return math.floor(1000 * self._share)
+
+    @cached_property
+    def _kinds(self) -> list[_Kind]:
+        """The kinds in which anything fits, the one that takes the larger ε first."""
+        found = []
+        if self.epsilon:
+            found.append(_Kind("Laplace", "ε", "epsilon", self.epsilon, self.epsilon))
+        if self.mu:
+            alone = self.gaussian_epsilon
+            found.append(_Kind("Gaussian", "ρ", "rho", self.rho, alone))
+        return sorted(found, key=lambda kind: -kind.epsilon)
 
     @property
     def _carried(self) -> str:
-        return (
-            f"; δ = {_shown(self.delta)} is left for answers that carry one"
-            if self.mu
-            else ""
-        )
+        """The δ for answers that carry one, if some of it is spent."""
+        if not self.mu or not any(state.delta_spent for state in self._states):
+            return ""
+        return f"; at most δ = {_shown(self.delta)} for answers that carry one"
 
     def __str__(self) -> str:
-        return f"{self.in_words()} Or {self.counts():,} counts within ±10."
+        counts = (
+            f"; or {self.counts():,} counts of units within ±10" if self._kinds else ""
+        )
+        return f"remaining: {self.in_words()}{counts}"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of answer that fits: the largest number to ask for, and its ε."""
+
+    name: str
+    sign: str
+    keyword: str
+    most: float
+    epsilon: float
+
+    def alone(self, before: str, after: str = "") -> str:
+        """The ε of a Gaussian answer by itself, at the account's δ."""
+        own = self.keyword == "rho" and self.epsilon
+        return f"{before}ε = {_shown(self.epsilon)} by itself{after}" if own else ""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The part of an account that one charge takes, and what remains right after it.
+
+    `share` is counted like `remaining.share`, or as a part of the sum of ε if only that
+    sum has room for the charge (`of_epsilon`). `delta` is the part of the δ that answers
+    can carry.
+    """
+
+    share: float
+    delta: float
+    remaining: Remaining
+    of_epsilon: bool = False
+
+    def in_words(self) -> str:
+        """Both parts, rounded up."""
+        what = "of the ε of the account" if self.of_epsilon else "of the account"
+        more = f" and {percent(self.delta)} of its δ" if self.delta else ""
+        return f"{percent(self.share)} {what}{more}"
 
 
 def _sampled(guarantee: Guarantee) -> bool:
@@ -353,7 +442,7 @@ def _written_down(exact: Fraction) -> float:
 
 
 def _times(state: State, price: Price) -> int:
-    """How often one price fits, by the better of the two sums."""
+    """Number of times that one price fits, by the better of the two sums."""
     times = 0
     if price.pure is not None and state.impure == 0:
         times = (state.pure_cap - state.pure_spent) // price.pure

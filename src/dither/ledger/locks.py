@@ -1,5 +1,5 @@
-"""A lock on an open file that waits its turn, but not for ever; and file systems on
-which no lock can be trusted.
+"""A lock on an open file that waits its turn, up to a limit; and file systems on which
+no lock can be trusted.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def check_filesystem(path: Path) -> None:
     kind = _kind(str(path))
     if kind.startswith(NETWORKED):
         raise LedgerError(
-            f"{path} lies on a network file system ({kind}), whose locks "
-            "cannot be trusted; keep the book on a local "
-            "disk, or in PostgreSQL where several machines share it"
+            f"{path} is on a network file system ({kind}), whose locks are not "
+            "reliable; keep the ledger on a local disk, or in PostgreSQL if several "
+            "machines share it"
         )
 
 

@@ -1,7 +1,7 @@
 """How a book writes which neighbours a promise is about: `add/remove`, `replace`, or
 `replace given ["total of each state"]` with the exact facts that they agree on.
 
-Texts only, for `transitions` and whoever follows an exported book.
+Plain data only, for `transitions` and anyone who follows an exported book.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["bare", "facts_in", "relation_text"]
 BARE = ("add/remove", "replace")
 GIVEN = "replace given "
 MOST, LONGEST = 20, 100
-"""How many facts there may be, and how many characters one may have."""
+"""Largest number of facts, and of characters in one."""
 
 
 def relation_text(relation: str, given: tuple[str, ...]) -> str:
@@ -30,20 +30,20 @@ def bare(text: str) -> str:
 
 
 def facts_in(text: str) -> tuple[str, ...]:
-    """The facts of a text; `LedgerError` where no book writes it."""
+    """The facts of a string; `LedgerError` if no book writes it."""
     if text in BARE:
         return ()
     found = _listed(text)
     if not found or relation_text("replace", found) != text:
         raise LedgerError(
-            f"neighbours are written in words that no book has ({text!r:.60}): the "
-            "book was changed"
+            f"the ledger describes neighbours as {text!r:.60}, which Dither never writes, "
+            "so it was changed; restore it from a backup"
         )
     return found
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """A text's facts, if they are such as a unit has; none otherwise."""
+    """The facts in a string, if they are such as a unit has; none otherwise."""
     longest = len(GIVEN) + MOST * (6 * LONGEST + 3) + 2
     if not isinstance(text, str) or not text.startswith(GIVEN) or len(text) > longest:
         return ()

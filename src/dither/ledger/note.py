@@ -3,7 +3,7 @@
 SQLite's own locks do not suffice. POSIX drops all locks that a process has on a file as
 soon as *any* of its descriptors of that file is closed, be it by code that only copied
 the file; another process then tidies the book up as if nobody had it open, and the two
-go on with different books. So whoever changes a book first locks its note, which nobody
+resume different books. So whoever changes a book first locks its note, which nobody
 else has a reason to open, and looks whether the line that the note names is in the book
 that it sees.
 """
@@ -39,8 +39,8 @@ class Doubt(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """What a note says: the book's id, its last line and that line's hash, and where
-    the book lay then.
+    """The content of a note: the book's id, its last line and that line's hash, and the
+    book's place then.
     """
 
     book: str
@@ -65,7 +65,7 @@ class Record:
                 raise ValueError
             return cls(book, int(seq), head, home, int(inode))
         except ValueError:
-            raise Doubt("the note beside it cannot be read") from None
+            raise Doubt("its note cannot be read") from None
 
 
 class Note:
@@ -112,8 +112,8 @@ class Note:
             except Locked:
                 self.close()
                 raise LedgerError(
-                    f"{self._place} is in use by another process that does not let "
-                    "go; try again when it is done"
+                    f"{self._place} is in use by another process that does not release it; "
+                    "try again later"
                 ) from None
             except BaseException:
                 self.close()
@@ -141,20 +141,19 @@ class Note:
                 self._descriptor = os.open(self._path, flags, 0o666)
             except OSError as error:
                 raise LedgerError(
-                    f"{self._path} cannot be written ({error.strerror}); a book needs "
-                    "a note beside it: does its "
-                    "folder exist, and may this user write there?"
+                    f"{self._path} cannot be written ({error.strerror}); check that its "
+                    "folder exists and that you may write there"
                 ) from error
         return self._descriptor
 
     def raw(self) -> bytes:
-        """What the locked note holds, as it is."""
+        """The raw content of the locked note."""
         assert self._descriptor is not None
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         return os.read(self._descriptor, SIZE)
 
     def read(self) -> Record | None:
-        """What the locked note says; None if nothing was ever written into it."""
+        """The content of the locked note; None if nothing was ever written into it."""
         data = self.raw()
         return Record.of(data) if data else None
 

@@ -14,8 +14,8 @@ WIDTH, HEIGHT = 320, 90
 
 
 def burn_down(account: Balance) -> str:
-    """The share that was left after each charge, as a falling line, with the account in
-    words above it.
+    """The remaining share after each charge, as a falling line below the account in
+    words.
     """
     shares = account.burn_down()
     step = WIDTH / max(len(shares) - 1, 1)
@@ -32,5 +32,5 @@ def burn_down(account: Balance) -> str:
         f'<polyline points="{points}" fill="none" stroke="#2563eb" stroke-width="2"/>'
     )
     size = f'width="{WIDTH}" height="{HEIGHT + 10}" viewBox="0 0 {WIDTH} {HEIGHT + 10}"'
-    title = "<title>share of the budget left after each charge</title>"
+    title = "<title>remaining share of the budget after each charge</title>"
     return f'<div>{words}<br><svg role="img" {size}>{title}{frame}{line}</svg></div>'

@@ -39,23 +39,25 @@ class Policy:
         for name in ("ceiling", "renew_days"):
             if getattr(self, name) is not None:
                 _check_positive(
-                    name, getattr(self, name), "leave it out for no such rule"
+                    name, getattr(self, name), "leave it out to have no such limit"
                 )
         _check_positive(
-            "deadline", self.deadline, "pass the seconds that an answer may take"
+            "deadline",
+            self.deadline,
+            "pass the number of seconds that an answer may take",
         )
         for name in ("failures", "failures_in_all"):
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise ArgumentError(
                     name,
-                    "must be a whole number from 1; pass how many failures are too "
-                    "many",
+                    "must be a whole number of at least 1; pass the number of failures "
+                    "that is too many",
                 )
         if isinstance(self.minimum, bool) or not 0 <= self.minimum <= 1:
             raise ArgumentError(
                 "minimum",
-                "must lie from 0 to 1; pass a part of the account such as 1e-6",
+                "must lie from 0 to 1; pass a share of the account such as 1e-6",
             )
 
     @classmethod
@@ -77,12 +79,12 @@ class Policy:
         part = min(Fraction(1), written(self.ceiling) / written(terms.total.epsilon))
         if not (pure or (loss and price.delta <= terms.delta_cap * part)):
             delta = (
-                f", and δ = {float(terms.delta_cap * part / ATTO):.3g}"
+                f" and δ = {float(terms.delta_cap * part / ATTO):.3g}"
                 if price.delta
                 else ""
             )
             raise BudgetExceeded(
-                f"one release may cost at most ε = {self.ceiling:g}{delta} here; "
+                f"one release of this account may cost at most ε = {self.ceiling:g}{delta}; "
                 "ask for less. Nothing was spent."
             )
 
@@ -93,4 +95,4 @@ def _check_positive(name: str, value: float, way_out: str) -> None:
         or not isinstance(value, int | float)
         or not 0 < value < 1e9
     ):
-        raise ArgumentError(name, f"must be positive, and below 1e9; {way_out}")
+        raise ArgumentError(name, f"must be positive and below 1e9; {way_out}")

@@ -9,7 +9,7 @@ from dither.ledger.entry import canonical
 from dither.ledger.kind import BOOK
 from dither.ledger.note import Doubt
 from dither.ledger.postgres_noted import NotedPostgres
-from dither.ledger.store import SPEND, SPEND_BY, WAIT, Charge
+from dither.ledger.store import SPEND, SPEND_BY, WAIT, Charge, Made
 
 __all__ = ["PostgresStore"]
 
@@ -90,7 +90,7 @@ class PostgresStore(NotedPostgres):
 
     extras: tuple[str, ...] = (DROP, CHARGE)
 
-    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
+    def charge(self, charge: Charge) -> Made | None:
         import psycopg
 
         start = charge.start
@@ -128,7 +128,7 @@ class PostgresStore(NotedPostgres):
             number, at, digest = self._look_for(charge, error)
         self._write_note(number, digest)
         self.latest = at
-        return number, at, digest
+        return Made(number, at, digest)
 
     def _has_home(self, version: int | None) -> bool:
         return version not in (1, None)
@@ -137,7 +137,7 @@ class PostgresStore(NotedPostgres):
         """The connection was lost while charging. If the charge is in the book, it was
         made, and this is its line.
         """
-        ask = f"ask `charged({charge.id!r})` whether it was charged"
+        check = f"call charged({charge.id!r}) to check whether the charge was made"
         try:
             with self.writing() as run:
                 # The lock was waited for: a charge that had begun is finished, and
@@ -150,11 +150,13 @@ class PostgresStore(NotedPostgres):
                 )
         except LedgerError:
             raise LedgerError(
-                f"{self.place} was lost while charging; {ask} when it is back"
+                f"the connection to {self.place} was lost during a charge; once it is back, "
+                f"{check}"
             ) from error
         if not found:
             raise LedgerError(
-                f"{self.place} was lost before it charged; ask again, or {ask}"
+                f"the connection to {self.place} was lost before the charge was made; ask "
+                f"again, or {check}"
             ) from error
         number, at, digest = found[0]
         return number, at, digest

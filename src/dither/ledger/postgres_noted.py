@@ -1,4 +1,4 @@
-"""What several servers keep in PostgreSQL together. Each machine notes how far it has
+"""A store that several servers share in PostgreSQL. Each machine notes how far it has
 seen it come.
 """
 
@@ -134,7 +134,7 @@ class NotedPostgres:
         with self._note.locked():
             record = self._note.read()
         if record is None:
-            raise Doubt("the note that this machine keeps of it was emptied")
+            raise Doubt("the note that this machine keeps of it is empty")
         return record.seq, record.head
 
     def reading(self) -> AbstractContextManager[Run]:
@@ -168,13 +168,12 @@ class NotedPostgres:
                 yield connection
             except psycopg.errors.LockNotAvailable:
                 raise LedgerError(
-                    f"{self.place} is in use by another process that does not let "
-                    "go; "
-                    "try again when it is done"
+                    f"{self.place} is in use by another process that does not release it; "
+                    "try again later"
                 ) from None
             except psycopg.Error as error:
                 raise LedgerError(
-                    f"{self.place} could not be used: {error}; there is no receipt"
+                    f"{self.place} could not be used: {error}; there is no receipt. Try again"
                 ) from error
             finally:
                 self._active = False
@@ -193,16 +192,16 @@ class NotedPostgres:
         if not first:
             if self._note.exists():
                 raise LedgerError(
-                    f"a {self.kind.noun} with {self._noted()[0]} lines was at {self.place}: "
-                    "restore it, or remove "
-                    f"{self._note.path} if it is gone for good"
+                    f"the {self.kind.noun} at {self.place} is empty, but it had "
+                    f"{self._noted()[0]} lines before; restore it, or remove "
+                    f"{self._note.path} if they are lost"
                 )
             return ""
         reason = self._doubt(run)
         self._book = first[0][0][:32]
         homes = run("SELECT value FROM meta WHERE name = 'home'")
         if self._has_home(version) and homes != [(_home(run, self.kind.table),)]:
-            return "it comes from a dump of another database"
+            return f"the {self.kind.noun} comes from a dump of another database"
         return reason
 
     def _has_home(self, version: int | None) -> bool:
@@ -210,8 +209,8 @@ class NotedPostgres:
         return version is not None
 
     def _doubt(self, run: Run) -> str:
-        """What this machine's note says against the book. A machine that sees it for
-        the first time begins one.
+        """Check this machine's note against the book. A machine that sees it for the
+        first time begins one.
         """
         last = run(self.kind.last)[0]
         self._note.begin(Record("-", last[0], last[2], "-", 0))
@@ -221,7 +220,7 @@ class NotedPostgres:
         except Doubt as doubt:
             return str(doubt)
         if record is None:
-            return "the note that this machine keeps of it was emptied"
+            return "the note that this machine keeps of it is empty"
         rows = run(self.kind.line, (record.seq,))
         if not rows or rows[0][0] != record.head:
             return self._older
@@ -267,7 +266,7 @@ def _seq(note: Note) -> int:
 
 
 def _home(run: Run, table: str) -> str:
-    """What a dump does not carry over: the numbers that the server gave the database
+    """Numbers that a dump does not carry over: those that the server gave the database
     and a table.
     """
     rows = run(
@@ -285,9 +284,8 @@ def _note_of(connection: psycopg.Connection[Any], kind: Kind) -> Path:
         folder = state_folder()
     except (OSError, RuntimeError) as error:
         raise LedgerError(
-            "there is no folder for this machine's note of the book "
-            f"({error}): name one that outlives the process "
-            f"in {STATE}"
+            "the folder for this machine's notes of ledgers cannot be made "
+            f"({error}); set {STATE} to a folder that outlives this process"
         ) from error
     current = connection.execute(b"SELECT current_schema()").fetchall()[0][0]
     schema = kind.schema or current  # which may not be there yet
@@ -309,7 +307,9 @@ def _open(
         connection = psycopg.connect(address, autocommit=True)
         connection.execute("; ".join(session).encode())
     except psycopg.Error as error:
-        raise LedgerError(f"{place} cannot be reached: {error}") from error
+        raise LedgerError(
+            f"{place} cannot be reached; check the address and the server: {error}"
+        ) from error
     return connection
 
 

@@ -81,7 +81,7 @@ class Promise:
         return "share", {"analyst": analyst, "part": str(part), "caps": caps}
 
     def foretold(self, run: Run, name: str) -> Facts:
-        """What the book would say if the account were opened now; nothing is written."""
+        """The account's entry if the account were opened now; nothing is written."""
         facts = load_all(run)
         for kind, body in self.lines(name, facts.mark):
             apply(facts, Entry(0, clock.now(), kind, name, body, ""))
@@ -92,12 +92,12 @@ class Promise:
         there, who = terms_of(found), f"{place}: the account {name}"
         if self.dataset is not None and self.dataset != found.dataset:
             raise LedgerError(
-                f"{who} is about {found.dataset!r}, not {self.dataset!r}; choose "
-                "another name"
+                f"{who} is for the dataset {found.dataset!r}, not {self.dataset!r}; choose "
+                "another account name"
             )
         if there.unit != self.terms.unit:
             raise LedgerError(
-                f"{who} is for {there.unit}, not {self.terms.unit}; "
+                f"{who} is for {there.unit}, not for {self.terms.unit}; "
                 f"{_other_unit(there.unit, self.terms.unit)}"
             )
         if (there.total.epsilon, there.total.delta) != (
@@ -105,17 +105,17 @@ class Promise:
             self.terms.total.delta,
         ):
             as_it_is = (
-                f"declare {_shown(there)} (in the catalogue, where there is "
-                "one) to use it as it is"
+                f"declare {_shown(there)} (in the catalogue, if it has the budget) to use "
+                "it as it is"
             )
             way_out = f"{as_it_is}; {self._amending(name, found, place)}"
             raise LedgerError(
-                f"{who} promises {_shown(there)}, not {_shown(self.terms)}; {way_out}"
+                f"{who} has {_shown(there)}, not {_shown(self.terms)}; {way_out}"
             )
         if there.accounting is not self.terms.accounting:
             raise LedgerError(
-                f"{who} counts by {there.accounting}, which is fixed when it is "
-                "opened; leave it out"
+                f"{who} uses {there.accounting} accounting, which is fixed when it is "
+                "opened; leave accounting out"
             )
         rules = Policy.of(json.loads(found.policy))
         if self.policy is not None and self.policy != rules:
@@ -137,23 +137,19 @@ class Promise:
         stated = " ".join(
             f"{option} {new:g}" for option, old, new in changes if old != new
         )
-        return (
-            f"`dither amend {place} --account {name} {stated} --reason …` "
-            "makes a new promise"
-        )
+        return f"to change it, run `dither amend {place} --account {name} {stated} --reason …`"
 
 
 def _other_unit(there: Unit, declared: Unit) -> str:
-    """What to do where an account is for another unit than the declared one."""
+    """The fix if an account is for another unit than the declared one."""
     if there.name == declared.name and there.given != declared.given:
         return (
-            "invariants come before the account: exact facts are declared when it "
-            "opens, and none is added, dropped or changed later; declare them as they "
-            "are, or open a new account for data about other people"
+            "declare the exact facts (invariants) with which it was opened, because they "
+            "cannot change later, or open a new account for data about other people"
         )
     return (
-        "a guarantee for one says nothing about the other: choose another name, for an "
-        "account of its own"
+        "choose another name to open a separate account, because a guarantee for one "
+        "does not hold for the other"
     )
 
 
@@ -167,14 +163,13 @@ def fixed(name: str, terms: Terms) -> str:
     account is opened.
     """
     what = (
-        "cannot give up its δ: leave it"
+        "cannot give up its δ; keep it"
         if terms.total.delta
-        else "was opened without a δ: ask what needs none"
+        else "was opened without a δ, which cannot be added; leave out delta and population"
     )
     return (
-        f"{name} {what}, or give the dataset another name or book for an "
-        "account of its own, which is a second promise "
-        "beside this one"
+        f"the account {name} {what}, or give the dataset another name or ledger for a "
+        "second account, whose guarantee adds to this one"
     )
 
 
@@ -197,12 +192,12 @@ def caps_of(terms: Terms) -> dict[str, int]:
 
 
 def accounting_of(named: str | None, delta: float) -> Accounting:
-    """How charges add up: pure where there is no δ, Rényi otherwise, or as it is named."""
+    """How charges add up: pure if there is no δ, Rényi otherwise, or as it is named."""
     if named is None:
         return Accounting.RENYI if delta else Accounting.PURE
     try:
         return Accounting(named)
     except ValueError:
         raise ArgumentError(
-            "accounting", f'{named!r} is unknown; pass "pure", "renyi" or "gdp"'
+            "accounting", f'must be "pure", "renyi" or "gdp", not {named!r}'
         ) from None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dither.errors import ArgumentError
 from dither.ledger.entry import Entry
+from dither.ledger.left import Taken
 from dither.ledger.wire import from_json, to_json
 from dither.privacy import Composed, Guarantee
 
@@ -32,7 +33,11 @@ class Receipt:
     time: str
     head: str
     disjoint: tuple[Guarantee, ...] = ()
-    """What each key's answer promised, where the charge was for disjoint keys."""
+    """The guarantee of each key's answer, if the charge was for disjoint keys."""
+    taken: Taken | None = field(default=None, compare=False, repr=False)
+    """The part of the account that the charge took, and the remaining budget right after
+    it. Only the receipt that `charge` returns has it: books and files do not.
+    """
 
     def __str__(self) -> str:
         return f"receipt {self.number} ({self.book})"
@@ -47,7 +52,12 @@ class Receipt:
         return to_json(self.guarantee)
 
 
-def receipt_of(entry: Entry, book: str, guarantee: Guarantee | None = None) -> Receipt:
+def receipt_of(
+    entry: Entry,
+    book: str,
+    guarantee: Guarantee | None = None,
+    taken: Taken | None = None,
+) -> Receipt:
     """The receipt of a line that is a charge; its guarantee is read from the line where
     it is not at hand.
     """
@@ -55,7 +65,7 @@ def receipt_of(entry: Entry, book: str, guarantee: Guarantee | None = None) -> R
     parts = _disjoint(body["guarantee"])
     promise = guarantee or (Composed(parts) if parts else from_json(body["guarantee"]))
     about = (body["purpose"], book, entry.account, body["by"], entry.time, entry.hash)
-    return Receipt(entry.seq, promise, *about, disjoint=parts)
+    return Receipt(entry.seq, promise, *about, disjoint=parts, taken=taken)
 
 
 def _disjoint(body: Mapping[str, Any]) -> tuple[Guarantee, ...]:
@@ -71,7 +81,11 @@ def check_receipt(receipt: Any) -> None:
     up.
     """
     if not isinstance(receipt, Receipt):
-        raise ArgumentError("receipt", f"must be one, not {type(receipt).__name__}")
+        raise ArgumentError(
+            "receipt",
+            f"must be a Receipt, not {type(receipt).__name__}; pass one that a charge "
+            "returned",
+        )
     for name in ("head", "time"):
         check_text(f"receipt.{name}", getattr(receipt, name), needed=True)
     check_text("receipt.purpose", receipt.purpose)
@@ -83,17 +97,19 @@ def check_receipt(receipt: Any) -> None:
         or not 0 < receipt.number < 1 << 62
     ):
         raise ArgumentError(
-            "receipt", "has no line number; pass receipts as they were given"
+            "receipt",
+            "does not have a line number; pass the receipt as the charge returned it",
         )
     for guarantee in (receipt.guarantee, *receipt.disjoint):
         if not isinstance(guarantee, Guarantee):
             raise ArgumentError(
-                "receipt", "promises nothing; pass receipts as they were given"
+                "receipt",
+                "does not have a guarantee; pass the receipt as the charge returned it",
             )
 
 
 def check_text(argument: str, text: str, *, needed: bool = False) -> None:
-    """A text that every book can hold."""
+    """Check that every book can store a string."""
     if text == "" and not needed:
         return
     if (
@@ -102,9 +118,12 @@ def check_text(argument: str, text: str, *, needed: bool = False) -> None:
         or text != text.encode(errors="replace").decode()
     ):
         raise ArgumentError(
-            argument, "must be a text without odd characters; pass plain words"
+            argument,
+            "must be a string without null characters or broken Unicode; pass plain "
+            "words",
         )
     if needed and not text:
         raise ArgumentError(
-            argument, "is empty; say it in a few words, for whoever reads the log"
+            argument,
+            "must not be empty; pass a name or a few words, which the log keeps",
         )

@@ -1,13 +1,13 @@
 """An exported book added up again with Google's dp-accounting.
 
-Of Dither it uses nothing but its errors and the transitions of a book, which are whole
-numbers only. Every charge is replayed: its cost is computed anew from the guarantee
-that it names, and the total must stay within what was promised at that moment. A pure ε
-counts as ε-randomized response, which no ε-DP mechanism exceeds; counted as Laplace
+Of Dither it uses only its errors and the transitions of a book, which are whole numbers
+only. Every charge is replayed: its cost is computed again from the guarantee that it
+names, and the total must stay within what was promised at that moment. A pure ε is
+treated as ε-randomized response, which no ε-DP mechanism exceeds; counted as Laplace
 noise, charges for anything else would look cheaper than they are. For a bounded range,
 for samples of a fixed size and for listed Rényi losses dp-accounting 0.6 has no event
-as sharp as the book's, and a simpler upper bound stands in, or the book's own cost where
-that is less. A declared run is composed anew, from its steps.
+as sharp as the book's, and a simpler upper bound stands in, or the book's own cost
+where that is less. A declared run is composed again, from its steps.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ __all__ = ["FORMAT", "Total", "recheck"]
 
 FORMAT = 2
 READ = (1, FORMAT)
+AGAIN = "export the ledger again with `dither log export`"
 NEARLY = 1e-7
-"""How far two accountants' floats may differ; a book counts in units of 1e-9."""
+"""Largest difference between two accountants' floats; a book counts in units of 1e-9.
+"""
 NANO, ATTO = 10**9, 10**18
 
 
@@ -144,7 +146,7 @@ def recheck(
         or parsed[0].get("format") not in READ
     ):
         raise LedgerError(
-            f"this is not an exported book of format {FORMAT}; write one with "
+            f"the file is not an exported ledger of format {FORMAT}; write one with "
             "`dither log export`"
         )
     try:
@@ -154,7 +156,7 @@ def recheck(
         _compare(facts, totals, [line for line in parsed if line["line"] == "account"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise LedgerError(
-            f"the export was changed: {type(error).__name__} in a line"
+            f"the export was changed, and cannot be read; {AGAIN}"
         ) from error
     return tuple(totals.values())
 
@@ -166,7 +168,7 @@ def _parsed(number: int, line: str) -> dict[str, Any]:
         parsed = None
     if not isinstance(parsed, dict) or "line" not in parsed:
         raise LedgerError(
-            f"line {number} of the export is not one that `dither log export` writes"
+            f"line {number} of the export was not written by `dither log export`; {AGAIN}"
         )
     return parsed
 
@@ -192,15 +194,15 @@ def _chain(
         previous = hashlib.sha256(text.encode()).hexdigest()
         if (line["number"], line["hash"]) != (expected, previous):
             raise LedgerError(
-                f"line {expected} of the log was changed, moved or removed"
+                f"line {expected} of the log was changed, moved or removed; {AGAIN}"
             )
     if (book["lines"], book["head"]) != (len(log), previous):
-        raise LedgerError("the end of the log was removed")
+        raise LedgerError(f"the end of the log was removed; {AGAIN}")
     for number, digest in anchors:
         if not 1 <= number <= len(log) or log[number - 1]["hash"] != digest:
             raise LedgerError(
-                f"line {number} is missing or was changed: this is not the book "
-                "the receipt came from"
+                f"line {number} is missing or was changed, so this is not the ledger that "
+                "the receipt is from; export that ledger"
             )
 
 
@@ -230,14 +232,15 @@ def _replay(log: list[dict[str, Any]]) -> tuple[Facts, dict[str, Total]]:
             apply(facts, entry, Prices())
         except LedgerError as error:
             raise LedgerError(
-                f"line {entry.seq} is not one that this book could hold: {error}"
+                f"line {entry.seq} cannot be part of a ledger: {error}"
             ) from None
         if entry.account:
             name, account = entry.account, facts.accounts[entry.account]
             totals[name] = _after(totals.get(name), entry, account)
             if entry.kind == "charge" and not totals[name].fits:
                 raise LedgerError(
-                    f"line {entry.seq} spends more than {name} had left: {totals[name]}"
+                    f"line {entry.seq} spends more than the remaining budget of {name}: "
+                    f"{totals[name]}"
                 )
     return facts, totals
 
@@ -271,7 +274,7 @@ def _after(total: Total | None, entry: Entry, account: AccountFacts) -> Total:
 
 
 class Prices:
-    """What an accountant other than Dither's computes about costs and caps (see
+    """The computations of costs and caps by an accountant other than Dither's (see
     `transitions.Rules`).
     """
 
@@ -297,7 +300,7 @@ class Prices:
             )
         )
         if cheaper:
-            raise LedgerError("it costs less than its guarantee does")
+            raise LedgerError("the charge costs less than its guarantee")
 
 
 def _loss_in(account: AccountFacts, guarantee: Mapping[str, Any]) -> Loss:
@@ -311,7 +314,7 @@ def _compare(
 ) -> None:
     said = {line["name"]: line for line in accounts}
     if said.keys() != totals.keys() or len(said) != len(accounts):
-        raise LedgerError("the accounts and the log do not agree")
+        raise LedgerError(f"the accounts of the export do not match its log; {AGAIN}")
     for name, line in said.items():
         account = facts.accounts[name]
         terms = (
@@ -328,10 +331,13 @@ def _compare(
             account.epsilon,
             account.delta,
         ):
-            raise LedgerError(f"the terms of {name} are not those in the log")
+            raise LedgerError(
+                f"the terms of the account {name} do not match the log; {AGAIN}"
+            )
         if tuple(line["spent"]) != account.state.spent[:3]:
             raise LedgerError(
-                f"what {name} says is spent is not the sum of its charges"
+                f"the spent budget of the account {name} is not the sum of its charges; "
+                f"{AGAIN}"
             )
 
 
@@ -360,7 +366,7 @@ def _loss_of(
     if accounting == "pure":
         if pure is None:
             raise LedgerError(
-                "a charge that is not pure was granted by pure accounting"
+                "a charge that is not pure ε was made on an account with pure accounting"
             )
         return Loss(pure, 0.0, Fraction(0))
     loss, exact = _squared_mu(data) if accounting == "gdp" else _renyi(data, order)
@@ -388,7 +394,9 @@ def _squared_mu(data: Mapping[str, Any]) -> tuple[float, bool]:
     if data["kind"] in ("pure", "laplace", "approximate", "bounded range"):
         mu = -2 * NormalDist().inv_cdf(1 / (1 + math.exp(min(data["epsilon"], 700.0))))
         return mu * mu, True
-    raise LedgerError(f"a {data['kind']} charge was granted by Gaussian accounting")
+    raise LedgerError(
+        f"a charge of the kind {data['kind']!r} was made on an account with gdp accounting"
+    )
 
 
 def _renyi(data: Mapping[str, Any], order: int) -> tuple[float, bool]:
@@ -433,7 +441,7 @@ def _bound(data: Mapping[str, Any], order: int) -> float:
             losses = [loss for place, loss in data["losses"] if place >= order]
             # Losses grow with the order, and are listed so
             return _rdp(dp.ZCDpEvent(0.0, losses[0]), order) if losses else math.inf
-    raise LedgerError(f"a guarantee of the kind {data['kind']!r} is not known")
+    raise LedgerError(f"a guarantee has the unknown kind {data['kind']!r}")
 
 
 def _fixed_size(data: Mapping[str, Any], order: int) -> float:

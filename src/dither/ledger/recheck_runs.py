@@ -1,5 +1,5 @@
-"""What a declared run may be charged, computed anew from dp-accounting's privacy loss
-distribution of its steps.
+"""The smallest charge for a declared run, computed again from dp-accounting's privacy
+loss distribution of its steps.
 
 The book cuts the losses of a run off where they are rarely exceeded and charges the
 rest at one Rényi order. Here the same cut is made in a distribution that another
@@ -18,11 +18,11 @@ from dither.errors import LedgerError, MissingExtra
 __all__ = ["declared_loss", "steps_of"]
 
 CLOSE = 2e-3
-"""How far the losses of two grids may differ. Both are upper bounds, so neither is the
-truth.
+"""Largest difference between the losses of two grids. Both are upper bounds, so neither
+is the true value.
 """
 ABOUT = 2e-2
-"""The same for δ, which changes faster than the loss that it belongs to."""
+"""The tolerance for δ, which changes faster than the loss that it belongs to."""
 SMALL = 1e-6
 """Losses below this are within the grids' own width."""
 
@@ -32,10 +32,10 @@ def declared_loss(data: Mapping[str, Any]) -> float:
     stated, delta, cut = data["loss"], data["delta"], data["epsilon"]
     whole = _distribution(steps_of(data), data["order"], cut)
     if whole.get_delta_for_epsilon(cut) > delta * (1 + ABOUT) + 1e-14:
-        raise LedgerError("a declared run exceeds its ε more often than its δ says")
+        raise LedgerError("a declared run exceeds its ε more often than its δ allows")
     found = max(_cut_loss(side, data["order"], delta) for side in _sides(whole))
     if stated < found * (1 - CLOSE) - SMALL:
-        raise LedgerError("it costs less than its guarantee does")
+        raise LedgerError("the charge costs less than its guarantee")
     return float(stated)
 
 
@@ -62,7 +62,7 @@ def _part(data: Mapping[str, Any], width: float) -> Any:
     except ImportError:
         raise MissingExtra("dp-accounting", "accounting") from None
     if data["kind"] not in ("gaussian", "poisson sampled"):
-        raise LedgerError(f"a declared run of the kind {data['kind']!r} is not known")
+        raise LedgerError(f"a declared run has the unknown kind {data['kind']!r}")
     rate, steps = data.get("rate", 1.0), data.get("steps", 1)
     deviation = 1 / data["mu"] / (1 if rate < 1 else math.sqrt(steps))
     one = losses.from_gaussian_mechanism(

@@ -1,5 +1,5 @@
-"""The key that says when two questions are the same: the second one is answered from
-the book and costs nothing (rule R19).
+"""The replay key, which is equal for equal questions: the second one is answered from
+the ledger, at no cost (rule R19).
 """
 
 from __future__ import annotations

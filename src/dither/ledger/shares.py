@@ -13,14 +13,14 @@ from dither.privacy.numbers import float_down, fraction, written
 
 __all__ = ["mu_of", "part_of", "pure_of", "share_of"]
 
-WAY_OUT = "pass a part of the account such as 0.1"
+WAY_OUT = "pass a part of the account, such as 0.1"
 
 
 def part_of(share: float) -> Fraction:
     """A stated share as an exact number above 0, and 1 at most."""
     part = fraction("share", share, WAY_OUT)
     if not 0 < part <= 1:
-        raise ArgumentError("share", f"must lie in (0, 1]; {WAY_OUT}")
+        raise ArgumentError("share", f"must be above 0 and at most 1; {WAY_OUT}")
     return part
 
 
@@ -47,7 +47,9 @@ def _search(fits: Callable[[float], bool]) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if _safe(fits, middle) else (low, middle)
     if not _safe(fits, low):
-        raise ArgumentError("share", f"buys nothing from this account; {WAY_OUT}")
+        raise ArgumentError(
+            "share", f"is too small for an answer from this account; {WAY_OUT}"
+        )
     return low
 
 

@@ -45,9 +45,7 @@ class SQLiteConnection:
         # another note.
         self._path = Path(place if self.memory else os.path.realpath(place))
         if self._path.is_dir():
-            raise LedgerError(
-                f"{place} cannot be opened: it is a folder; name a file for the {noun}"
-            )
+            raise LedgerError(f"{place} is a folder; name a file for the {noun}")
         self._near = (
             [] if self.memory else [Path(f"{self._path}{name}") for name in BESIDE]
         )
@@ -95,8 +93,8 @@ class SQLiteConnection:
         with suppress(FileNotFoundError):
             if self._path.stat().st_nlink != 1:
                 raise LedgerError(
-                    f"{self.place} has several names (hard links), which SQLite "
-                    "cannot keep apart; use one of them"
+                    f"{self.place} has several names (hard links), which is not safe with "
+                    "SQLite; remove all but one of them"
                 )
 
     def _alone(self) -> AbstractContextManager[None]:
@@ -143,8 +141,8 @@ class SQLiteConnection:
         if self._neighbours() != self._beside:
             raise LedgerError(
                 f"{self.place}-wal or {self.place}-shm was removed while the "
-                f"{self.kind.noun} was open; {self.kind.nothing}: "
-                f"end this process, and open the {self.kind.noun} again"
+                f"{self.kind.noun} was open, and {self.kind.nothing}; end this process, "
+                f"and open the {self.kind.noun} again"
             )
 
     def _connected(self) -> sqlite3.Connection:
@@ -159,8 +157,8 @@ class SQLiteConnection:
         if self._pid != os.getpid():
             if self.memory:
                 raise LedgerError(
-                    "this budget belongs to the process that made it; a forked one "
-                    "cannot spend it again"
+                    "a budget in memory belongs to the process that made it, not to a "
+                    "forked one; use a ledger file, or charge in the first process"
                 )
             self._after_fork(self._connection)
         return self._connection
@@ -222,8 +220,8 @@ _FORKING: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Nobody is inside a transaction when the process forks: SQLite in the child would
-    believe that for ever.
+    """Make sure that no transaction is open when the process forks: SQLite in the child
+    would treat it as open permanently.
     """
     for store in list(_STORES):
         store._lock.acquire()

@@ -34,7 +34,7 @@ def backup(source: sqlite3.Connection, target: str) -> None:
     locks.
     """
     if Path(target).exists():
-        raise LedgerError(f"{target} is there already; name a new file for the backup")
+        raise LedgerError(f"{target} exists already; name a new file for the backup")
     try:
         copy = sqlite3.connect(target, isolation_level=None)
         try:
@@ -43,7 +43,7 @@ def backup(source: sqlite3.Connection, target: str) -> None:
             copy.execute("PRAGMA journal_mode = DELETE")
             if copy.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
                 raise LedgerError(
-                    f"{target} was damaged on the way; remove it, and try again"
+                    f"{target} was damaged while it was written; remove it, and try again"
                 )
         finally:
             copy.close()
@@ -55,7 +55,7 @@ def backup(source: sqlite3.Connection, target: str) -> None:
 def backup_file(source: str, target: str) -> None:
     """A backup of a book that this process has not opened."""
     if not Path(source).exists():
-        raise LedgerError(f"there is no book at {source}")
+        raise LedgerError(f"{source} does not exist; check its path")
     connection = sqlite3.connect(source, timeout=PATIENCE, isolation_level=None)
     try:
         if (
@@ -63,7 +63,7 @@ def backup_file(source: str, target: str) -> None:
             != BOOK.application
         ):
             raise LedgerError(
-                f"{source} is not a book; name a file that `dither backup` wrote"
+                f"{source} is not a ledger; name a file that `dither backup` wrote"
             )
         backup(connection, target)
     except FAULTS as error:
@@ -73,7 +73,7 @@ def backup_file(source: str, target: str) -> None:
 
 
 def leftovers(place: str) -> list[Path]:
-    """What lies at a book's place, and beside it."""
+    """The files at a book's place, and next to it."""
     return [path for path in names(place) if path.exists()]
 
 
@@ -93,7 +93,8 @@ def put_in_place(aside: str, place: str) -> None:
         os.link(aside, place)
     except OSError as error:
         raise LedgerError(
-            f"{place} could not be put in place: {error.strerror}"
+            f"{place} could not be created ({error.strerror}); check that you may write "
+            "in its folder"
         ) from error
     Path(aside).unlink()
 
@@ -104,13 +105,13 @@ def _sync(path: str) -> None:
 
 
 def explain(error: Exception, place: str, kind: Kind = BOOK) -> str:
-    """What a fault of SQLite means, and what to do."""
+    """The meaning of a fault of SQLite, and the fix."""
     text = str(error)
     for sign, words in (
         (
             "locked",
-            f"{place} is in use by another process that does not let go; try "
-            "again when it is done",
+            f"{place} is in use by another process that does not release it; try "
+            "again later",
         ),
         (
             "readonly",
@@ -120,13 +121,13 @@ def explain(error: Exception, place: str, kind: Kind = BOOK) -> str:
         ("not a database", f"{place} is not a {kind.noun}; choose another file"),
         (
             "unable to open",
-            f"{place} cannot be opened; does its folder exist, and may this "
-            "user write there?",
+            f"{place} cannot be opened; check that its folder exists and that you "
+            "may write there",
         ),
         (
             "full",
-            f"there is no room left to write {place}; {kind.nothing}, make "
-            "room and try again",
+            f"{place} cannot be written because the disk is full, and {kind.nothing}; make "
+            "room, and try again",
         ),
         (
             "codec",
@@ -139,4 +140,4 @@ def explain(error: Exception, place: str, kind: Kind = BOOK) -> str:
     ):
         if sign in text:
             return words
-    return f"{place} could not be used: {text}; {kind.nothing}"
+    return f"{place} could not be used ({text}), and {kind.nothing}; try again"

@@ -1,5 +1,5 @@
-"""What is kept in a SQLite file, or in memory for one process, with a note outside that
-says how far it has come.
+"""A store in a SQLite file, or in memory for one process, with a note outside that
+records its progress.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dither.ledger.store import Run, version_of
 
 __all__ = ["NotedSQLite", "undo"]
 
-MISSING = "no note lies beside it: it was copied or moved, or is what is left of a {}"
+MISSING = "the {} does not have its note: it was copied, moved or partly removed"
 
 
 class NotedSQLite(SQLiteConnection):
     """One file in write-ahead mode with full synchronisation: a commit is on the disk
     when it returns.
 
-    Whoever changes it holds the lock of its note (rule R32).
+    Anyone who changes it holds the lock of its note (rule R32).
     """
 
     extras: tuple[str, ...] = ()
@@ -35,8 +35,8 @@ class NotedSQLite(SQLiteConnection):
 
     @contextmanager
     def writing(self, *, anew: bool = False) -> Iterator[Run]:
-        """A transaction that is alone; `anew` also writes the note anew, whatever it
-        said.
+        """A transaction that is alone; with `anew`, the note is also rewritten in any
+        case.
         """
         connection = self._connected()
         # The note last: a thread that waits for another's long reading keeps no other
@@ -95,7 +95,7 @@ class NotedSQLite(SQLiteConnection):
 
     def _check_line(self, rows: list[tuple[Any, ...]], head: str) -> None:
         if not rows or rows[0][0] != head:
-            raise Doubt(f"the {self.kind.noun} is older than the head noted beside it")
+            raise Doubt(f"the {self.kind.noun} is older than the state in its note")
 
     def _write_note(self, last: Last, anew: bool = False) -> None:
         """Write the head to the note: after the commit, and before the caller learns
@@ -138,7 +138,9 @@ class NotedSQLite(SQLiteConnection):
             record = Record.of(data)
             rows = run(self.kind.line, (record.seq,))
             if not rows or rows[0][0] != record.head:
-                raise Doubt("this machine has seen a later state of it")
+                raise Doubt(
+                    f"this machine has seen a later state of the {self.kind.noun}"
+                )
 
     def version(self) -> int | None:
         connection = self._connected()
@@ -152,8 +154,8 @@ class NotedSQLite(SQLiteConnection):
             mark = connection.execute("PRAGMA application_id").fetchone()[0]
             if tables and (mark != self.kind.application or "meta" not in tables):
                 raise LedgerError(
-                    f"{self.place} is a database of something else; choose another "
-                    f"file for the {self.kind.noun}"
+                    f"{self.place} is a SQLite database, but not a {self.kind.noun}; choose "
+                    f"another file for the {self.kind.noun}"
                 )
             if not tables:
                 return None
@@ -186,20 +188,23 @@ class NotedSQLite(SQLiteConnection):
             return  # the book that was here held no account, so nothing was promised
         if not rows:
             raise LedgerError(
-                f"a {self.kind.noun} with {record.seq} lines was at {self.place}: "
-                f"{self.kind.mend}, or remove {self.place}-note if there never was one"
+                f"the {self.kind.noun} at {self.place} is empty, but it had {record.seq} "
+                f"lines before; {self.kind.mend}, or remove {self.place}-note if this "
+                "place never had one"
             )
         self._check_line(run(self.kind.line, (record.seq,)), record.head)
         if record.book and record.book != rows[0][0][:32]:
-            raise Doubt(f"the note beside it is of another {self.kind.noun}")
+            raise Doubt(f"its note belongs to another {self.kind.noun}")
         home, inode = self._here
         if record.home and not (record.inode == inode and same_home(record.home, home)):
-            raise Doubt("it was copied here, or comes from another machine")
+            raise Doubt(
+                f"the {self.kind.noun} was copied here, or comes from another machine"
+            )
         self._book = rows[0][0][:32]
         self._check_far(run)
 
     def _older_note(self, version: int | None) -> Record | None:  # noqa: ARG002
-        """What stood in the note's place in earlier schemas, where there were any."""
+        """The counterpart of the note in earlier schemas, if there was one."""
         return None
 
     def _forget_older_note(self) -> None:
@@ -215,8 +220,8 @@ class NotedSQLite(SQLiteConnection):
             os.path.realpath(path) for path in names(str(self._path))
         }:
             raise LedgerError(
-                f"{target} is a name that the {self.kind.noun} itself uses; choose "
-                "another one"
+                f"{target} is a file that the {self.kind.noun} itself uses; choose another "
+                "name"
             )
         # Alone: a process that copies files may have lost the lock on what it reads.
         with self._lock, self._alone():

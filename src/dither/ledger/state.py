@@ -17,8 +17,8 @@ LARGEST = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Price:
-    """What a guarantee costs an account, in whole units: its ε if it is pure, its loss
-    (Rényi at the account's order, or μ²), and its δ.
+    """The cost of a guarantee for an account, in whole units: its ε if it is pure, its
+    loss (Rényi at the account's order, or μ²), and its δ.
     """
 
     pure: int | None

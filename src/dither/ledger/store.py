@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from dither.errors import LedgerError
 from dither.ledger.entry import canonical
 from dither.ledger.kind import LAST
+from dither.ledger.state import State
 
 __all__ = [
     "LAST",
@@ -22,6 +23,7 @@ __all__ = [
     "VERSION",
     "Charge",
     "Head",
+    "Made",
     "Noted",
     "Rows",
     "Store",
@@ -81,7 +83,7 @@ APPEND = (
 
 Rows = list[tuple[Any, ...]]
 Units = tuple[int, int, int, int]
-"""What a charge adds: ε, loss, δ, and 1 if it is not pure."""
+"""The amounts that a charge adds: ε, loss, δ, and 1 if it is not pure."""
 Head = tuple[int, str]
 """The number of the last line, and its hash."""
 
@@ -107,8 +109,8 @@ class Charge:
         return impure, pure, loss, delta
 
     def text(self, spent: Sequence[int]) -> str:
-        """The line's body: what is spent with it comes last, because only the book
-        knows it.
+        """The line's body: the amount spent with it comes last, because only the book
+        can compute it.
         """
         return f"{self.start}{','.join(map(str, spent))}]}}"
 
@@ -118,6 +120,19 @@ class Charge:
         `spent`.
         """
         return f'{canonical(self.body)[:-1]},"spent":['
+
+
+@dataclass(frozen=True)
+class Made:
+    """The log line of a charge that was made in one step. `states` are those of the
+    account, and of the share of the analyst who asked if there is one, right after the
+    charge; empty if the store does not return them.
+    """
+
+    number: int
+    time: str
+    hash: str
+    states: tuple[State, ...] = ()
 
 
 class Run(Protocol):
@@ -134,9 +149,9 @@ class Noted(Protocol):
     """
 
     place: str
-    """Where it is, in words for people."""
+    """The place of the store, in words for people."""
     extras: tuple[str, ...]
-    """What it needs in a new book beside the tables."""
+    """Additional tables that a new book needs."""
     key: str
     """Its type for a 64-bit number that is a key."""
     latest: str
@@ -146,15 +161,15 @@ class Noted(Protocol):
         """A transaction that is alone and durable when left; its head is then in the
         note outside the book.
 
-        Raises `Doubt` where that note does not fit the book, unless it is to be written
-        anew.
+        Raises `Doubt` if that note does not fit the book, unless the note will be
+        rewritten.
         """
 
     def reading(self) -> AbstractContextManager[Run]:
         """A transaction that sees one state of the book."""
 
     def version(self) -> int | None:
-        """The schema version of the book that is there, or None if there is none."""
+        """The schema version of the existing book, or None if there is none."""
 
     def doubt(self, run: Run, version: int | None) -> str:
         """Why the book that is there may not be the latest of its kind (rule R20);
@@ -179,8 +194,8 @@ class Noted(Protocol):
 class Store(Noted, Protocol):
     """A place that holds one book."""
 
-    def charge(self, charge: Charge) -> tuple[int, str, str] | None:
-        """Spend and write the log line in one step: its number, time and hash.
+    def charge(self, charge: Charge) -> Made | None:
+        """Spend and write the log line in one step.
 
         None if the charge does not fit, or is not of the kind that has this short way;
         the ordinary way then says why.
@@ -202,7 +217,6 @@ def version_of(rows: Rows, place: str) -> int:
     """The schema version a book says it has."""
     if not rows or not str(rows[0][0]).isdigit():
         raise LedgerError(
-            f"{place} does not say which schema it has: it was damaged; "
-            "restore it from a backup"
+            f"{place} is damaged: its schema version is missing; restore it from a backup"
         )
     return int(str(rows[0][0]))

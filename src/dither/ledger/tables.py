@@ -37,18 +37,20 @@ def create(run: Run, store: Store) -> None:
 def check_version(version: int, place: str) -> None:
     if version > VERSION:
         raise LedgerError(
-            f"{place} was written by a newer Dither (schema {version}); "
-            "install that one to open it"
+            f"{place} was written by a newer version of Dither (schema {version}); "
+            "upgrade Dither to open it"
         )
     if version < 1:
         raise LedgerError(
-            f"{place} says it has schema {version}, which never was; restore "
-            "it from a backup"
+            f"{place} was changed: it has the unknown schema {version}; restore it from "
+            "a backup"
         )
 
 
 def migrate(run: Run, store: Store) -> None:
-    """Make the tables of the first schema anew from the log, which is the same in both."""
+    """Make the tables of the first schema again from the log, which is the same in
+    both.
+    """
     replays = run("SELECT account, name, seq, body FROM replay")
     for table in ("account", "share", "replay"):
         run(f"DROP TABLE {table}")
@@ -66,15 +68,15 @@ def migrate(run: Run, store: Store) -> None:
 
 
 def told(run: Run) -> Facts:
-    """What the whole log says, without checking more than that it can be read."""
+    """The content of the whole log, checked only for being readable."""
     facts = Facts()
     try:
         for entry in lines(run):
             apply(facts, entry)
     except (KeyError, TypeError, ValueError) as error:
         raise LedgerError(
-            "the log holds something that no charge writes; restore the book "
-            "from a backup"
+            "the log has a line that Dither does not write; restore the ledger from a "
+            "backup"
         ) from error
     return facts
 
@@ -92,7 +94,7 @@ def entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[Entry]:
 
 
 def load(run: Run, name: str, charge: int | None = None) -> Facts:
-    """What the tables say about one account, its analysts, and a charge of it."""
+    """The entries of the tables about one account, its analysts, and a charge of it."""
     accounts = run(f"SELECT {ACCOUNT} FROM account WHERE name = ?", (name,))
     analysts = run(f"SELECT {ANALYST} FROM analyst WHERE account = ?", (name,))
     waiting = (
@@ -104,7 +106,7 @@ def load(run: Run, name: str, charge: int | None = None) -> Facts:
 
 
 def load_all(run: Run) -> Facts:
-    """What the tables say about everything but the releases."""
+    """The content of the tables, without the releases."""
     accounts, analysts = (
         run(f"SELECT {ACCOUNT} FROM account"),
         run(f"SELECT {ANALYST} FROM analyst"),
@@ -157,7 +159,9 @@ def _load_run(run: Run, facts: Facts, entry: Entry) -> None:
 
 
 def run_of(run: Run, account: str, number: int) -> RunFacts | None:
-    """The steps of a charge, and how many are taken: the log says so, and no table."""
+    """The steps of a charge, and how many are taken: recorded in the log, and in no
+    table.
+    """
     rows = run(
         f"{LINES} WHERE seq = ? AND account = ? AND kind = 'charge'", (number, account)
     )

@@ -77,14 +77,15 @@ class Terms:
             if total.delta:
                 raise ArgumentError(
                     "accounting",
-                    "pure has no δ; leave delta out, or choose renyi or gdp",
+                    "cannot be pure for an account with a δ; leave delta out, or choose renyi "
+                    "or gdp",
                 )
             return cls(accounting, total, 0, pure, 0, 0)
         if not total.delta:
             raise ArgumentError(
                 "delta",
-                f"{accounting} accounting needs one, such as 1e-6; or choose pure "
-                "accounting",
+                f"must be above 0 for {accounting} accounting; pass for example 1e-6, or "
+                "choose pure accounting",
             )
         half = written(total.delta) / 2
         reserved = _units(half, ATTO)
@@ -107,22 +108,22 @@ class Terms:
         return self.total.unit
 
     def cost(self, guarantee: Guarantee) -> Price:
-        """What a guarantee costs here; refused if it has no finite loss."""
+        """The cost of a guarantee here; refused if it has no finite loss."""
         if isinstance(guarantee, Composed):
             prices = [self.cost(part) for part in guarantee.parts]
             return _countable(sum(prices[1:], prices[0]))
         if isinstance(guarantee, MetricDP):
             raise NoConversion(
                 "guarantee",
-                f"{guarantee} is taken by no account; declare how far apart values can "
-                "be with .within(diameter)",
+                f"{guarantee.measure} cannot be charged, because it is metric; declare "
+                "the largest distance with .within(diameter)",
             )
         pure = _pure_epsilon(guarantee)
         if self.accounting is Accounting.PURE:
             if pure is None:
                 raise NoConversion(
                     "guarantee",
-                    f"{guarantee} is not pure; use an account with a δ (renyi or gdp)",
+                    f"{guarantee.measure} is not pure ε, but the account has pure accounting; use an account with a δ",
                 )
             return Price(pure, 0, 0)
         delta = _units_up(written(guarantee.delta_part), ATTO)
@@ -141,7 +142,7 @@ class Terms:
             way_out = "charge it as (ε, δ) with .approx(delta), or add noise"
             raise NoConversion(
                 "guarantee",
-                f"{guarantee} has no usable loss at order {self.order}; {way_out}",
+                f"{guarantee.measure} does not have a finite loss at order {self.order}; {way_out}",
             )
         return loss
 
@@ -155,7 +156,8 @@ class Terms:
         prices = [self.cost(guarantee) for guarantee in guarantees]
         if not prices:
             raise ArgumentError(
-                "guarantees", "is empty; pass what each key's answer promises"
+                "guarantees",
+                "must not be empty; pass the guarantee of each key's answer",
             )
         covering = prices[0]
         for price in prices[1:]:
@@ -218,7 +220,10 @@ def _squared_mu(guarantee: Guarantee) -> float:
                 "convert it with .approx(delta), or use an account with renyi "
                 "accounting"
             )
-            raise NoConversion("guarantee", f"{guarantee} is not Gaussian; {way_out}")
+            raise NoConversion(
+                "guarantee",
+                f"{guarantee.measure} is not Gaussian, but the account has gdp accounting; {way_out}",
+            )
     return float(Fraction(mu) ** 2 * (1 + Fraction(1, 1 << 50)))
 
 
@@ -234,8 +239,8 @@ def _checked(units: int, largest: int = LARGEST) -> int:
     if units > largest:
         raise ArgumentError(
             "epsilon",
-            f"is beyond what a book can count ({largest / NANO:.0e}); a "
-            "promise that weak is none",
+            f"is too large for a ledger (at most {largest / NANO:.0e}), and would not "
+            "protect anything; pass a smaller one",
         )
     return units
 
@@ -243,6 +248,7 @@ def _checked(units: int, largest: int = LARGEST) -> int:
 def _countable(price: Price) -> Price:
     if max(price.pure or 0, price.loss, price.delta) > LARGEST:
         raise ArgumentError(
-            "guarantee", "costs more than any book can count; ask for less at once"
+            "guarantee",
+            "exceeds the largest cost that a ledger can count; ask for less at once",
         )
     return price

@@ -51,9 +51,7 @@ class Line(Protocol):
 
 
 class Rules(Protocol):
-    """What an accountant computes: both raise `LedgerError` where a line says something
-    else.
-    """
+    """The computations of an accountant: both raise `LedgerError` if a line disagrees."""
 
     def check_caps(self, account: AccountFacts) -> None: ...
     def check_cost(
@@ -67,13 +65,14 @@ class Refusal(Enum):
     FROZEN = "the account is frozen"
     WRITTEN_OFF = "the account is written off"
     STOPPED = "the analyst is stopped"
-    NO_SHARE = "the analyst has no share"
-    SPENT = "the account has too little left"
-    SHARE_SPENT = "the share has too little left"
+    NO_SHARE = "the analyst does not have a share"
+    SPENT = "the remaining budget of the account is too small"
+    SHARE_SPENT = "the remaining share of the analyst is too small"
 
 
 LENIENT = (Refusal.SHARE_SPENT, Refusal.NO_SHARE)
-"""What the first schema granted: shares began at nothing then, whatever had been spent.
+"""Refusals that the first schema did not have: shares began at nothing then, whatever
+had been spent.
 """
 
 
@@ -120,18 +119,22 @@ def apply(facts: Facts, line: Line, rules: Rules | None = None) -> None:
         _open(facts, line, rules)
         return
     if line.account not in facts.accounts:
-        raise LedgerError(f"there is no account {line.account!r} yet")
+        raise LedgerError(
+            f"the account {line.account!r} is not open yet; open it first"
+        )
     if line.kind in _PRICED:
         _PRICED[line.kind](facts, line, rules)
     elif line.kind in _ACCOUNT:
         _ACCOUNT[line.kind](facts, line)
     else:
-        raise LedgerError(f"a line of the kind {line.kind!r} is not known")
+        raise LedgerError(f"a line has the unknown kind {line.kind!r}")
 
 
 def _begin(facts: Facts, line: Line) -> None:
     if line.seq != 1 or line.kind != "book":
-        raise LedgerError("a book begins with its own line, and has one")
+        raise LedgerError(
+            "the first line of a ledger is not of the kind 'book', or a later line is"
+        )
     facts.schema = line.body.get("schema", 1)
 
 
@@ -146,7 +149,7 @@ def _clear(facts: Facts, _: Line) -> None:
 
 def _schema(facts: Facts, line: Line) -> None:
     if line.body["version"] != facts.schema + 1:
-        raise LedgerError("a book goes from one schema to the next")
+        raise LedgerError("the schema of the ledger does not increase by one")
     facts.schema = line.body["version"]
 
 
@@ -159,7 +162,9 @@ def _task(facts: Facts, line: Line) -> None:
     facts_in(str(line.body["relation"]))
     linked = line.body["linked"]
     if linked is not None and linked not in facts.accounts:
-        raise LedgerError(f"it is linked to {linked!r}, which is not open yet")
+        raise LedgerError(
+            f"the task is linked to the account {linked!r}, which is not open yet"
+        )
 
 
 def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
@@ -167,12 +172,13 @@ def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
     about = (str(body["dataset"]), str(body["unit"]), str(body["relation"]))
     facts_in(about[2])  # refused where no book writes it
     if line.account in facts.accounts:
-        raise LedgerError(f"{line.account} is open already")
+        raise LedgerError(f"the account {line.account} is already open")
     for name, other in facts.accounts.items():
         if _same_people(about, other):
             raise LedgerError(
-                f"{name} already holds the budget of {other.dataset!r} for one "
-                f"{other.unit} ({other.relation}){_why(about[2], other.relation)}"
+                f"the account {name} already has the budget of {other.dataset!r} for one "
+                f"{other.unit} ({other.relation}){_why(about[2], other.relation)}; "
+                "use that account"
             )
     total = (str(body["accounting"]), str(body["epsilon"]), str(body["delta"]))
     state = State(body["pure_cap"], body["loss_cap"], body["delta_cap"])
@@ -186,7 +192,7 @@ def _open(facts: Facts, line: Line, rules: Rules | None) -> None:
 
 def _same_people(about: tuple[str, str, str], other: AccountFacts) -> bool:
     """Whether an account about them is there already. Exact facts are published beside
-    all releases, so where there are any, nothing is promised without them (rule R22).
+    all releases, so if there are any, nothing is promised without them (rule R22).
     """
     dataset, unit, relation = about
     if (dataset, unit) != (other.dataset, other.unit):
@@ -199,8 +205,8 @@ def _why(relation: str, other: str) -> str:
     if relation == other:
         return ""
     return (
-        "; invariants come before the account: the same people cannot have a second "
-        "one with other exact facts"
+        ", and the same people cannot have a second account with other exact facts "
+        "(invariants)"
     )
 
 
@@ -212,10 +218,10 @@ def _charge(facts: Facts, line: Line, rules: Rules | None) -> None:
     if facts.schema == 1 and found in LENIENT:
         found = None
     if found is not None:
-        raise LedgerError(f"it is charged though {found.value}")
+        raise LedgerError(f"the charge was granted although {found.value}")
     state = account.state.plus(price)
     if "spent" in body and tuple(body["spent"]) != state.spent:
-        raise LedgerError("it does not say what is spent with it")
+        raise LedgerError("the charge does not list the budget that is spent after it")
     facts.accounts[name] = replace(account, state=state, charges=account.charges + 1)
     _spend_by(facts, name, by, price)
     if facts.schema > 1:
@@ -229,7 +235,7 @@ def _recover(facts: Facts, line: Line, rules: Rules | None) -> None:
     price = Price(*body["cost"])
     _check_cost(rules, account, body, price)
     if body["head"] in facts.recovered:
-        raise LedgerError("this charge was recovered before")
+        raise LedgerError("this charge was already recovered")
     facts.recovered.add(body["head"])
     facts.accounts[line.account] = replace(account, state=account.state.plus(price))
     _spend_by(facts, line.account, body["by"], price, charges=0)
@@ -238,7 +244,7 @@ def _recover(facts: Facts, line: Line, rules: Rules | None) -> None:
 def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
     name, body = line.account, line.body
     account = facts.accounts[name]
-    _not_written_off(facts, name, "its total cannot change any more")
+    _not_written_off(facts, name, "its total cannot change")
     amended = replace(
         account,
         epsilon=str(body["epsilon"]),
@@ -249,7 +255,7 @@ def _amend(facts: Facts, line: Line, rules: Rules | None) -> None:
     _check_caps(rules, amended)
     if facts.schema > 1 and not amended.state.holds:
         raise LedgerError(
-            f"{name} has spent more than that already; a promise cannot be taken back"
+            f"the account {name} has already spent more than that; pass a larger total"
         )
     facts.accounts[name] = amended
     for analyst, one in facts.of(name).items():
@@ -265,11 +271,15 @@ def _renew(facts: Facts, line: Line) -> None:
     _not_written_off(facts, name, "it cannot be renewed")
     days = account.rule("renew_days")
     if days is None:
-        raise LedgerError(f"{name} has no renewal window; its total is for ever")
+        raise LedgerError(
+            f"the account {name} does not have a renewal window, so its total is permanent; "
+            "set renew_days in its policy with Ledger.amend"
+        )
     due = datetime.fromisoformat(account.began_at) + timedelta(days=days)
     if datetime.fromisoformat(line.time) < due:
         raise LedgerError(
-            f"{name} can be renewed {days:g} days after {account.began_at}"
+            f"the account {name} can be renewed {days:g} days after {account.began_at}; "
+            "wait until then"
         )
     state, period = account.state.emptied(), account.period + 1
     facts.accounts[name] = replace(
@@ -294,7 +304,9 @@ def _share(facts: Facts, line: Line) -> None:
     name, analyst, part = line.account, line.body["analyst"], line.body["part"]
     caps = facts.accounts[name].state.share_caps(Fraction(part))
     if not 0 <= Fraction(part) <= 1 or list(line.body["caps"]) != caps:
-        raise LedgerError(f"{analyst} is given more than her part")
+        raise LedgerError(
+            f"the share of {analyst} is larger than the part that was given"
+        )
     mine = facts.analysts.get((name, analyst), AnalystFacts())
     facts.analysts[name, analyst] = replace(
         mine, part=part, state=mine.state.with_caps(caps)
@@ -315,10 +327,12 @@ def _check_running(facts: Facts, line: Line) -> None:
     """Steps were paid for, but nobody reads anything for an account that is stopped."""
     found = facts.runs.get(line.body["charge"])
     if found is None or found.account != line.account:
-        raise LedgerError("it is about steps that no charge has paid for")
+        raise LedgerError("no charge has paid for these steps")
     frozen = facts.accounts[line.account].frozen
     if frozen or standing(facts.of(line.account), found.analyst) is not None:
-        raise LedgerError("steps are taken though the account or analyst is stopped")
+        raise LedgerError(
+            "steps are claimed although the account or the analyst is stopped"
+        )
 
 
 def _settle(facts: Facts, line: Line) -> None:
@@ -330,10 +344,10 @@ def _store(facts: Facts, line: Line) -> None:
     body = line.body
     if (line.account, body["key"]) in facts.releases:
         raise LedgerError(
-            "a release is already stored under this key; a release never changes"
+            "a release is already stored under this key, and cannot be replaced"
         )
     if facts.schema > 1 and not 0 < body["charge"] < line.seq:
-        raise LedgerError("a release is stored for a charge that is not there")
+        raise LedgerError("a release is stored for a charge that does not exist")
     facts.releases[line.account, body["key"]] = (
         body["charge"],
         line.seq,
@@ -384,7 +398,7 @@ def _count_failure(facts: Facts, name: str, by: str | None) -> None:
 def _freeze(facts: Facts, line: Line) -> None:
     name, analyst, reason = line.account, line.body.get("analyst"), line.body["reason"]
     if not reason:
-        raise LedgerError("it is frozen without a reason")
+        raise LedgerError("a freeze needs a reason")
     if analyst is None:
         facts.accounts[name] = replace(facts.accounts[name], frozen=reason)
     else:
@@ -407,7 +421,8 @@ def _take_pending(facts: Facts, line: Line) -> Pending:
     found = facts.pending.get(line.body["charge"])
     if found is None or found.account != line.account:
         raise LedgerError(
-            f"there is no charge {line.body['charge']} that waits for its answer"
+            f"the charge {line.body['charge']} does not wait for an answer: it is settled, "
+            "failed or lapsed"
         )
     del facts.pending[line.body["charge"]]
     return found
@@ -426,7 +441,9 @@ def _spend_by(
 
 def _not_written_off(facts: Facts, name: str, consequence: str) -> None:
     if facts.schema > 1 and facts.accounts[name].written_off:
-        raise LedgerError(f"{name} was written off, which is final: {consequence}")
+        raise LedgerError(
+            f"the account {name} was written off, which cannot be undone: {consequence}"
+        )
 
 
 def _check_caps(rules: Rules | None, account: AccountFacts) -> None:
@@ -438,10 +455,10 @@ def _check_cost(
     rules: Rules | None, account: AccountFacts, body: Mapping[str, Any], price: Price
 ) -> None:
     if min(price.pure or 0, price.loss, price.delta) < 0:
-        raise LedgerError("it costs less than nothing")
+        raise LedgerError("the charge has a negative cost")
     for part in body["guarantee"].get("parts", [body["guarantee"]]):
         if (part["unit"], part["relation"]) != (account.unit, account.relation):
-            raise LedgerError("its guarantee is for another unit")
+            raise LedgerError("the guarantee of the charge is for another unit")
     if rules is not None:
         rules.check_cost(account, body["guarantee"], price)
 

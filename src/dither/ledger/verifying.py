@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
+RESTORE = "restore the ledger from a backup"
 PAGE = 1000
 
 
@@ -57,7 +58,7 @@ def verify(
 
 
 class Mark:
-    """How far a log was followed, and what it says up to there."""
+    """The end of the part of a log that was followed, and its state there."""
 
     def __init__(
         self, seq: int = 0, head: str = "", time: str = "", facts: Facts | None = None
@@ -70,20 +71,20 @@ class Mark:
 
 
 def _mark(run: Run) -> Mark:
-    """Where the last verification ended, if that line is still there."""
+    """The end of the last verification, if that line is still there."""
     rows = run("SELECT value FROM meta WHERE name = 'verified'")
     if not rows:
         return Mark()
     seq, head, time, facts = json.loads(rows[0][0])
     if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(head,)]:
         raise LedgerError(
-            f"line {seq} was verified before, and is missing or was changed since"
+            f"line {seq} was verified before, but is now missing or changed; {RESTORE}"
         )
     return Mark(seq, head, time, Facts.from_json(facts))
 
 
 def _remember(ledger: Ledger, end: Mark) -> None:
-    """Keep the mark. It says nothing about anybody, and is no line of the log."""
+    """Keep the mark. It reveals no private data, and it is not a line of the log."""
     with ledger.changing() as run:
         run("DELETE FROM meta WHERE name = 'verified'")
         run("INSERT INTO meta (name, value) VALUES ('verified', ?)", (end.to_text(),))
@@ -109,7 +110,7 @@ def _only_book_errors(place: str) -> Iterator[None]:
         if isinstance(error, DitherError):
             raise
         raise LedgerError(
-            f"{place} was changed: it holds something that no charge writes"
+            f"{place} was changed: it has content that Dither does not write; {RESTORE}"
         ) from error
 
 
@@ -118,9 +119,7 @@ def _check_file(run: Run) -> None:
     sums the other.
     """
     if run("PRAGMA integrity_check") != [("ok",)]:
-        raise LedgerError(
-            "the file is damaged; restore it from a backup with `dither restore`"
-        )
+        raise LedgerError(f"the file is damaged; {RESTORE}")
 
 
 def _follow(run: Run, start: Mark) -> Mark:
@@ -136,7 +135,7 @@ def _follow(run: Run, start: Mark) -> Mark:
                 apply(facts, entry, rules)
             except LedgerError as error:
                 raise LedgerError(
-                    f"line {entry.seq} is not one that this book could hold: {error}"
+                    f"line {entry.seq} cannot be part of this ledger: {error}"
                 ) from None
             seq, head, time = entry.seq, entry.hash, entry.time
     return Mark(seq, head, time, facts)
@@ -151,7 +150,9 @@ def _entry(row: tuple[Any, ...], expected: int, previous: str, time: str) -> Ent
         or not entry.follows(previous)
         or when < time
     ):
-        raise LedgerError(f"line {expected} of the log was changed, moved or removed")
+        raise LedgerError(
+            f"line {expected} of the log was changed, moved or removed; {RESTORE}"
+        )
     return entry
 
 
@@ -161,12 +162,12 @@ def _parsed(body: str, seq: int) -> Mapping[str, Any]:
     except ValueError:
         parsed = None
     if not isinstance(parsed, dict):
-        raise LedgerError(f"line {seq} of the log was changed")
+        raise LedgerError(f"line {seq} of the log was changed; {RESTORE}")
     return parsed
 
 
 class Dithers:
-    """What Dither itself computes about costs and caps (see `transitions.Rules`)."""
+    """Dither's own computations of costs and caps (see `transitions.Rules`)."""
 
     def check_caps(self, account: AccountFacts) -> None:
         """The caps must follow from the total that is stated."""
@@ -177,7 +178,7 @@ class Dithers:
             not 0 <= cap <= _nearly(real)
             for cap, real in zip(stated, true, strict=True)
         ):
-            raise LedgerError("it allows more than the total that it states")
+            raise LedgerError("the account allows more than its total")
 
     def check_cost(
         self, account: AccountFacts, guarantee: Mapping[str, Any], price: Price
@@ -194,7 +195,7 @@ class Dithers:
             for stated, real in pairs
         )
         if cheap or (price.pure is None) != (true.pure is None):
-            raise LedgerError("it costs less than its guarantee")
+            raise LedgerError("the charge costs less than its guarantee")
 
 
 About = tuple[str, str, str, str, str, int]
@@ -232,8 +233,8 @@ def _check_anchors(run: Run, anchors: Iterable[Receipt | tuple[int, str]]) -> No
         )
         if run("SELECT hash FROM log WHERE seq = ?", (seq,)) != [(digest,)]:
             raise LedgerError(
-                f"line {seq} is missing or was changed: the book was cut, or "
-                "replaced by an older copy"
+                f"line {seq} is missing or was changed: the ledger was cut, or replaced by "
+                f"an older copy; {RESTORE}"
             )
 
 
@@ -252,12 +253,14 @@ def _compare(end: Mark, run: Run, after: int) -> None:
     for what, one, other in pairs:
         if one != other:
             raise LedgerError(
-                f"the log and the table of each {what} do not agree: one of them "
-                "was changed"
+                f"the log does not match the table of each {what}: one of them was "
+                f"changed; {RESTORE}"
             )
     known = ("schema", "mark", "verified", "home")
     if any(name not in known for (name,) in run("SELECT name FROM meta")):
-        raise LedgerError("the book holds something that no charge writes")
+        raise LedgerError(
+            f"the ledger has content that Dither does not write; {RESTORE}"
+        )
 
 
 def _releases(run: Run, after: int) -> dict[tuple[str, str], tuple[int, int, str]]:

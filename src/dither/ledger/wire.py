@@ -46,7 +46,7 @@ _NAMES = {kind: name for name, (kind, _) in _SIMPLE.items()}
 
 
 def relation_of(unit: Unit) -> str:
-    """A unit's relation and the exact facts beside it, as one text."""
+    """A unit's relation and its exact facts, as one string."""
     return relation_text(str(unit.relation), unit.given)
 
 
@@ -83,7 +83,10 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
             }
     name = _NAMES.get(type(guarantee))
     if name is None:
-        raise LedgerError(f"a {type(guarantee).__name__} cannot be written to a book")
+        raise LedgerError(
+            f"a guarantee of the kind {type(guarantee).__name__} cannot be charged to a "
+            "ledger; convert it with .approx(delta)"
+        )
     return {
         "kind": name,
         **{field: getattr(guarantee, field) for field in _SIMPLE[name][1]},

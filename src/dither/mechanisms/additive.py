@@ -8,6 +8,7 @@ grid, noised there in whole steps and turned back, so their low bits say nothing
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.mechanisms.values import Exact, Integers, Reals, numbers, plus
-from dither.noise import Grid, discrete_laplace, rounded_gaussian
+from dither.noise import Grid, Law, discrete_laplace, rounded_gaussian
 from dither.noise.shapes import Shape, check_scale
 from dither.privacy import (
     ROW,
@@ -44,6 +45,7 @@ __all__ = ["Additive", "Gaussian", "Geometric", "Laplace"]
 
 SENSITIVITY = "pass how far one unit can move the value, such as 1 for a count"
 SMALLEST = 2.0**-1000
+LARGEST = Fraction(sys.float_info.max)
 FINE = Fraction(1, 1 << 20)
 """A quarter of a step over the noise scale in steps, at most."""
 FINEST = Fraction(1, 1 << 54)
@@ -74,7 +76,9 @@ class Additive(ABC):
                 self,
                 "changes",
                 whole(
-                    "changes", self.changes, "pass how many entries one unit can move"
+                    "changes",
+                    self.changes,
+                    "pass the number of entries that one unit can change",
                 ),
             )
 
@@ -86,8 +90,8 @@ class Additive(ABC):
         if not usable:
             raise ArgumentError(
                 "sensitivity",
-                "and the promise together give a noise scale beyond the range of "
-                "floats",
+                "the noise scale for this sensitivity and guarantee is beyond the range "
+                "of floats; measure the value in other units",
             )
 
     @property
@@ -101,6 +105,48 @@ class Additive(ABC):
         more if `scale_on` says so.
         """
         return float_up(self._exact_scale(Fraction(self.sensitivity)))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on a real number. For Laplace noise it is
+        2·(sensitivity / epsilon)², larger by two millionths at most (by more if epsilon
+        is below about 1e-10, because the grid is coarser there).
+        """
+        grid, scale = self._single
+        exact = Fraction(self._variance_of(scale)) * grid.step**2
+        return float(exact) if exact <= LARGEST else math.inf
+
+    @property
+    def mse(self) -> float:
+        """The mean squared error of a release of reals: the variance of its noise, which
+        has mean 0. For integers it is `integer_variance`.
+        """
+        return self.variance
+
+    @property
+    def integer_variance(self) -> float:
+        """The variance of the noise on an integer: a little less for Laplace noise
+        (2q / (1 − q)² with q = e^(−1/scale)), 1/12 more for Gaussian noise, which is
+        rounded (an upper bound if its scale is below 1).
+        """
+        return self._variance_of(self.integer_scale)
+
+    @abstractmethod
+    def _variance_of(self, scale: float) -> float:
+        """The variance of integer noise of this scale."""
+
+    @cached_property
+    def law(self) -> Law:
+        """The law of the noise on an integer: intervals of all sums follow from it."""
+        return self._law_of(self.scale)
+
+    @abstractmethod
+    def _law_of(self, scale: float) -> Law:
+        """The law of integer noise of this scale."""
+
+    def _integer_error(self, confidence: float) -> int:
+        missed = (1 - confidence_level("confidence", confidence)) / 2
+        return int(self.law.quantile(float(missed)))
 
     @abstractmethod
     def error(
@@ -120,12 +166,14 @@ class Additive(ABC):
 
     @abstractmethod
     def _rounding(self, changes: int) -> Fraction:
-        """How far rounding to the integers can move an array of that many changing
-        entries, in the norm at hand.
+        """Largest change of an array with that many changing entries by rounding to the
+        integers, in the norm at hand.
         """
 
     def _steps(self, changes: int) -> Fraction:
-        """How many steps of the grid are added to the sensitivity for rounding to it."""
+        """Number of steps of the grid that are added to the sensitivity for rounding to
+        it.
+        """
         return self._rounding(changes)
 
     @overload
@@ -195,6 +243,9 @@ class Additive(ABC):
 class Laplace(Additive):
     """Laplace noise for a number, or an array whose L1 sensitivity is known.
 
+    It takes integers and reals. `Geometric` is the same noise for integers only: use it
+    if a real would be a mistake that should be refused.
+
     Guarantee: epsilon-differential privacy, pure.
     Why: discrete Laplace noise of scale Δ / ε on integers (Ghosh, Roughgarden &
     Sundararajan 2009); reals are rounded to a grid first, which moves each changing
@@ -226,14 +277,16 @@ class Laplace(Additive):
     def error(
         self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
     ) -> float:
+        if integer:
+            return self._integer_error(confidence)
         tail = -math.log(float(1 - confidence_level("confidence", confidence)))
-        if not integer:
-            return self._scale_of_reals(size) * tail + float(
-                self.scale_on(size)[0].step
-            )
-        # P(|X| > k) = 2q^(k+1) / (1+q) with q = e^(-1/t)
-        excess = math.log(2) - math.log1p(math.exp(-1 / self.scale))
-        return max(0, math.ceil(self.scale * (tail + excess) - 1))
+        return self._scale_of_reals(size) * tail + float(self.scale_on(size)[0].step)
+
+    def _variance_of(self, scale: float) -> float:
+        return 0.5 / math.sinh(0.5 / scale) ** 2 if scale > 1e-2 else 0.0
+
+    def _law_of(self, scale: float) -> Law:
+        return Law.laplace(scale)
 
     def _exact_scale(self, sensitivity: Fraction) -> Fraction:
         return sensitivity / at_most(self.epsilon)
@@ -252,8 +305,8 @@ class Laplace(Additive):
 
 @dataclass(frozen=True, kw_only=True)
 class Geometric(Laplace):
-    """Two-sided geometric noise: Laplace for integers only, so a real is refused
-    instead of rounded.
+    """Two-sided geometric noise: the noise of `Laplace` for integers only. A real is
+    refused instead of rounded.
 
     Guarantee: epsilon-differential privacy, pure.
     Why: P(k) / P(k + Δ) = e^(ε) at most (Ghosh, Roughgarden & Sundararajan 2009).
@@ -268,9 +321,15 @@ class Geometric(Laplace):
         ):
             raise ArgumentError(
                 "value",
-                "must be whole numbers for geometric noise; use Laplace for reals",
+                "must hold whole numbers only for geometric noise; use Laplace for "
+                "real numbers",
             )
         return super().release(clean)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise: 2q / (1 − q)² with q = e^(−1/scale)."""
+        return self.integer_variance
 
     def error(
         self, confidence: float = 0.95, *, integer: bool = True, size: int = 1
@@ -312,11 +371,17 @@ class Gaussian(Additive):
     def error(
         self, confidence: float = 0.95, *, integer: bool = False, size: int = 1
     ) -> float:
+        if integer:
+            return self._integer_error(confidence)
         level = float(confidence_level("confidence", confidence))
         normal = NormalDist().inv_cdf((1 + level) / 2)
-        if integer:
-            return max(0, math.ceil(self.scale * normal - 0.5))
         return self._scale_of_reals(size) * normal + float(self.scale_on(size)[0].step)
+
+    def _variance_of(self, scale: float) -> float:
+        return scale * scale + 1 / 12
+
+    def _law_of(self, scale: float) -> Law:
+        return Law.gaussian(scale)
 
     def _exact_scale(self, sensitivity: Fraction) -> Fraction:
         return sensitivity / Fraction(self.guarantee.mu)
@@ -339,7 +404,7 @@ def _mu(
     stated = [epsilon is not None or delta is not None, rho is not None, mu is not None]
     if sum(stated) != 1:
         raise ArgumentError(
-            "epsilon", "state one promise: epsilon and delta, or rho, or mu"
+            "epsilon", "pass exactly one of: epsilon and delta together, rho, or mu"
         )
     if mu is not None:
         return positive("mu", mu, "pass a mu such as 0.5")
@@ -351,8 +416,8 @@ def _mu(
         missing = "epsilon" if epsilon is None else "delta"
         raise ArgumentError(
             missing,
-            "is missing: Gaussian noise needs both epsilon and delta, such "
-            "as 1.0 and 1e-6",
+            "is missing, and Gaussian noise needs both; pass epsilon and delta, such as "
+            "1.0 and 1e-6",
         )
     return gaussian_mu(epsilon, delta)
 

@@ -18,10 +18,10 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.mechanisms.additive import Gaussian
 from dither.mechanisms.interactive import Interactive, Payer, charged
-from dither.mechanisms.sums import reaches, root_up
+from dither.mechanisms.sums import root_up
 from dither.mechanisms.values import Integers, Reals, numbers, present
 from dither.privacy import ROW, GaussianDP, Relation, Unit
-from dither.privacy.numbers import float_up, whole
+from dither.privacy.numbers import confidence_level, float_up, whole
 
 __all__ = ["ContinualCount", "CountStream"]
 
@@ -90,7 +90,7 @@ class ContinualCount:
         object.__setattr__(
             self,
             "horizon",
-            whole("horizon", self.horizon, "pass how many steps there will be"),
+            whole("horizon", self.horizon, "pass the number of steps"),
         )
         if self.horizon > LONGEST:
             raise ArgumentError(
@@ -104,7 +104,7 @@ class ContinualCount:
             raise ArgumentError(
                 "sensitivity", "must be at most 2**40; count in larger units"
             )
-        way_out = "pass in how many steps one unit can take part"
+        way_out = "pass the number of steps in which one unit can take part"
         object.__setattr__(
             self,
             "participations",
@@ -149,9 +149,10 @@ class ContinualCount:
         return (1 << 61) // int(coefficients(self.horizon).sum())
 
     @cached_property
-    def _squares(self) -> Reals:
-        squares: Reals = np.cumsum(decoder(self.horizon) ** 2)
-        return squares
+    def _powers(self) -> tuple[Reals, Reals]:
+        """The sums of squared weights up to each step, and of their fourth powers."""
+        weights = decoder(self.horizon)
+        return np.cumsum(weights**2), np.cumsum(weights**4)
 
     def error(self, confidence: float = 0.95, *, step: int | None = None) -> float:
         """The ± of the running count after a step (counted from 1), with this
@@ -163,15 +164,13 @@ class ContinualCount:
             "pass a step, counted from 1",
         )
         if at > self.horizon:
-            raise ArgumentError("step", f"must be at most the horizon, {self.horizon}")
-        return float(
-            reaches(
-                self.noise,
-                self._squares[at - 1 : at],
-                self._squares[at - 1 : at],
-                confidence,
-            )[0]
-        )
+            raise ArgumentError(
+                "step",
+                f"must be at most {self.horizon}, the horizon; pass a smaller step",
+            )
+        level = float(confidence_level("confidence", confidence))
+        squares, fourths = (one[at - 1 : at] for one in self._powers)
+        return float(self.noise.law.reaches(squares, fourths, level)[0])
 
     def open(
         self, budget: Payer | None = None, *, purpose: str = "continual count"
@@ -192,7 +191,9 @@ class ContinualCount:
             raise ArgumentError("values", "must be whole numbers, one for each step")
         if clean.size > self.horizon:
             raise ArgumentError(
-                "values", f"must be at most {self.horizon}, as the horizon says"
+                "values",
+                f"must hold at most {self.horizon} numbers, one for each step of the "
+                "horizon; pass fewer, or a larger horizon",
             )
         steps = clean.size
         held = np.clip(clean, -self.most, self.most).astype(np.int64)
@@ -220,17 +221,17 @@ class CountStream(Interactive):
         self._measured = np.zeros(mechanism.horizon)
 
     def add(self, value: Any) -> float:
-        """The running count up to this step, with noise. NaN and None count as 0."""
+        """The running count up to this step, with noise. NaN and None are treated as 0."""
         clean = numbers(present(value))
         if not isinstance(clean, int):
             raise ArgumentError(
-                "value", "must be one whole number: what happened in this step"
+                "value", "must be one whole number, the count of this step"
             )
         with self._step():
             if self.step == self.mechanism.horizon:
                 raise ArgumentError(
                     "value",
-                    f"comes after the last of {self.step} steps; open another count",
+                    f"this count ended after {self.step} steps, its horizon; open another one",
                 )
             # first of all: a step that is broken off must not be measured a second time
             self.step += 1

@@ -50,13 +50,13 @@ class Cube:
     def __post_init__(self) -> None:
         checked = positive("sensitivity", self.sensitivity, SENSITIVITY)
         object.__setattr__(self, "sensitivity", checked)
-        way_out = "pass how many entries a vector has"
+        way_out = "pass the number of entries of a vector"
         object.__setattr__(self, "dims", whole("dims", self.dims, way_out))
         object.__setattr__(self, "epsilon", self.guarantee.epsilon)
         if not self.scale * self.dims <= LARGEST_CUBE:
             raise ArgumentError(
                 "epsilon",
-                "is too small: the noise would not fit 64-bit integers; ask for more",
+                "is too small for noise that fits 64-bit integers; pass a larger one",
             )
 
     @property
@@ -77,13 +77,19 @@ class Cube:
         spread = (self.dims + 1) * mean * (mean + 1)
         return (radius * (radius + 1) + spread) / 3
 
+    @property
+    def mse(self) -> float:
+        """The mean squared error of an entry: its variance, since the mean is 0."""
+        return self.variance
+
     def release(self, value: Any) -> Integers:
         """The array with noise. It holds whole numbers, in vectors of `dims`."""
         clean = numbers(value)
         array = clean if isinstance(clean, np.ndarray) else np.zeros(0)
         if array.dtype != np.int64 or array.shape[-1:] != (self.dims,):
             raise ArgumentError(
-                "value", f"must be an array of whole numbers, in vectors of {self.dims}"
+                "value",
+                f"must be an array of whole numbers whose last axis has {self.dims} entries",
             )
         whole_numbers = cast("Integers", array)
         return plus(whole_numbers, discrete_cube(self.scale, whole_numbers.shape))

@@ -7,7 +7,7 @@ docstring of each mechanism says what it relies on there (docs/proofs/filter.md 
 what is known).
 
 An interactive mechanism remembers noise. Two copies of it would answer with the same
-noise, so it cannot be copied or pickled, and a forked process cannot go on with it.
+noise, so it cannot be copied or pickled, and a forked process cannot resume it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def charged(budget: Payer | None, guarantee: Guarantee, purpose: str) -> Any:
     if not hasattr(budget, "charge"):
         raise ArgumentError(
             "budget",
-            f"must be a budget, not {type(budget).__name__}; pass Budget(epsilon=1.0)",
+            f"must be a dither.Budget or an account, not {type(budget).__name__}; pass "
+            "dither.Budget(epsilon=1.0)",
         )
     receipt = budget.charge(guarantee, purpose=purpose)
     # Opening it is the answer: how long it then answers for, and whether it is asked at

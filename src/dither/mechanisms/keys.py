@@ -62,12 +62,18 @@ class KeyThreshold:
         object.__setattr__(
             self,
             "groups",
-            whole("groups", self.groups, "pass how many keys one unit may have"),
+            whole(
+                "groups", self.groups, "pass the number of keys that one unit may have"
+            ),
         )
         object.__setattr__(
             self,
             "at_least",
-            whole("at_least", self.at_least, "pass how many units a named key has"),
+            whole(
+                "at_least",
+                self.at_least,
+                "pass the number of units that a named key has",
+            ),
         )
         object.__setattr__(self, "mu", positive("mu", self.mu, "pass a mu such as 0.5"))
         object.__setattr__(

@@ -1,5 +1,5 @@
 """The ladder: a private choice among whole numbers, where those that near data would
-give are likelier.
+give are more likely.
 
 How wide the rungs are is private. The weights of the rungs, their number and the
 printed error are public (rule R3).
@@ -60,7 +60,7 @@ class Ladder:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", BoundedRange(self.epsilon).epsilon)
-        way_out = "pass how far one unit can move the value at most, on any data"
+        way_out = "pass the most that one unit can change the value, on any data"
         object.__setattr__(
             self,
             "global_sensitivity",
@@ -70,27 +70,30 @@ class Ladder:
         if not all(isinstance(numbers(end, "bounds"), int) for end in ends):
             raise ArgumentError(
                 "bounds",
-                "must be whole numbers: the public ends of what the value can be",
+                "must be two whole numbers, the public limits of the value; pass "
+                "(low, high), such as (0, 1000)",
             )
         low, high = map(int, ends)
         object.__setattr__(self, "bounds", (low, high))
         if high <= low or self.global_sensitivity > WIDEST:
             raise ArgumentError(
                 "bounds",
-                "must be low before high; count in larger steps if one unit moves more "
-                "than 2**52",
+                "must be (low, high) with low below high, and global_sensitivity must be "
+                "at most 2**52; swap the bounds, or count in larger units",
             )
         if self.growth is not None:
             object.__setattr__(
                 self,
                 "growth",
-                not_negative("growth", self.growth, "pass how much LS_t grows by"),
+                not_negative(
+                    "growth", self.growth, "pass the most that LS_t grows per step"
+                ),
             )
         if not 1e-6 <= self.epsilon <= 1e3 or self.rungs > LONGEST:
             raise ArgumentError(
                 "epsilon",
-                "must be at most 1000, and large enough for a quarter of a "
-                "million rungs",
+                f"must lie from 1e-6 to 1000, and the ladder may have at most {LONGEST:,} "
+                "rungs; pass a larger epsilon or narrower bounds",
             )
 
     @property
@@ -138,7 +141,8 @@ class Ladder:
         clean = numbers(present(value))
         if not isinstance(clean, int):
             raise ArgumentError(
-                "value", "must be one whole number; count reals in public steps"
+                "value",
+                "must be one whole number; round real numbers to public steps first",
             )
         low, high = self.bounds
         center = max(low, min(high, clean))
@@ -195,7 +199,5 @@ class Ladder:
 
 
 def _sizes(ends: list[int], room: int) -> list[int]:
-    """How many numbers each rung has on one side, where there is room for so many in
-    all.
-    """
+    """Number of values on one side of each rung, limited to a total of `room`."""
     return [min(far, room) - min(near, room) for near, far in pairwise(ends)]

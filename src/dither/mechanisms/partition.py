@@ -1,5 +1,5 @@
-"""Private keys by the best possible odds: the more units have a key, the likelier it is
-named.
+"""Private keys by the best possible odds: the more units have a key, the more likely it
+is named.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class PartitionSelection:
         object.__setattr__(
             self,
             "groups",
-            whole("groups", self.groups, "pass how many keys one unit may have"),
+            whole(
+                "groups", self.groups, "pass the number of keys that one unit may have"
+            ),
         )
         epsilon, delta = self.share
         if self.delta < 1e-250 or delta < 1e-300:
@@ -153,7 +155,7 @@ class PartitionSelection:
 
     @cached_property
     def _steps(self) -> int:
-        """How many steps after the turn the odds reach 1."""
+        """Number of steps after the turn at which the odds reach 1."""
         low, high = 0, 1
         while self._missing(high) > 0:
             low, high = high, 2 * high

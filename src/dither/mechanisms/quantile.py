@@ -50,18 +50,18 @@ class QuantileExponential:
 
     def __post_init__(self) -> None:
         if not 0 <= fraction("q", self.q) <= 1:
-            raise ArgumentError("q", "must lie from 0 to 1, such as 0.5 for the median")
+            raise ArgumentError("q", "must lie from 0 to 1; pass 0.5 for the median")
         low, high = (fraction("bounds", end) for end in pair("bounds", self.bounds))
         if max(abs(low), abs(high), high - low) > MAX or not float(low) < float(high):
             raise ArgumentError(
                 "bounds",
-                "must be two floats, low before high, that lie no farther apart than "
-                "floats reach",
+                "must be two finite numbers (low, high), with low below high; pass for "
+                "example (0, 110)",
             )
         object.__setattr__(
             self,
             "points",
-            whole("points", self.points, "pass how many points to choose among"),
+            whole("points", self.points, "pass the number of points to choose from"),
         )
         if not 2 <= self.points <= 1 << 24:
             raise ArgumentError(

@@ -61,8 +61,7 @@ class RandomizedResponse:
         if (self.epsilon is None) == (self.truth is None):
             raise ArgumentError(
                 "epsilon",
-                "state one promise: epsilon, or truth (the probability of a true "
-                "answer)",
+                "pass exactly one of epsilon and truth (the probability of a true answer)",
             )
         labels = self._check_categories()
         if self.truth is None:
@@ -73,7 +72,8 @@ class RandomizedResponse:
             if not Fraction(1, labels) < truth < 1:
                 raise ArgumentError(
                     "truth",
-                    f"must lie between 1/{labels} (a random answer) and 1 (no privacy)",
+                    f"must lie between 1/{labels} (a random answer) and 1 (no privacy); "
+                    "pass a probability such as 0.75",
                 )
             epsilon = _epsilon(truth, labels)
         object.__setattr__(self, "epsilon", epsilon)
@@ -84,19 +84,19 @@ class RandomizedResponse:
             count = whole(
                 "categories",
                 int(self.categories),
-                "pass how many answers there are, such as 2",
+                "pass the number of possible answers, such as 2",
             )
         else:
             object.__setattr__(self, "categories", tuple(self.categories))
             count = len(set(self.labels))
             if count != len(self.labels):
                 raise ArgumentError(
-                    "categories", "lists an answer twice; list each one once"
+                    "categories", "must list each answer once; remove the duplicates"
                 )
         if count < 2:
             raise ArgumentError(
                 "categories",
-                "must be at least 2: with one answer there is nothing to hide",
+                "must be at least two answers; pass 2, or a list with two or more",
             )
         return count
 
@@ -259,8 +259,8 @@ class Estimate:
         low, high = self.interval()
         rows = zip(self.labels, self.counts, low, high, strict=True)
         lines = [
-            f"{label}: {count:.1f} ({a:.1f} to {b:.1f})" for label, count, a, b in rows
+            f"  {label}: {count:.1f} ({a:.1f} to {b:.1f})"
+            for label, count, a, b in rows
         ]
-        return "\n".join(
-            [f"{self.reports} reports; counts with 95 % intervals", *lines]
-        )
+        title = f"counts of {self.reports:,} reports (95 % intervals)"
+        return "\n".join([title, *lines])

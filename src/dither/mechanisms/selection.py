@@ -62,13 +62,14 @@ class Selection(ABC):
         ):
             raise ArgumentError(
                 "sensitivity",
-                "and epsilon together give a noise scale beyond the range of floats",
+                "the noise scale for this sensitivity and epsilon is beyond the range of "
+                "floats; measure the scores in other units",
             )
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError(
                 "monotone",
-                "replacing a unit moves scores both ways; leave it out, or use "
-                "add/remove",
+                "must be False for neighbours that replace a unit, which can raise and "
+                "lower scores; leave it out, or pass a unit under add/remove",
             )
 
     @property
@@ -99,8 +100,7 @@ class Selection(ABC):
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size == 0:
             raise ArgumentError(
                 "scores",
-                "must be a list with one number for each candidate, and at least "
-                "one candidate",
+                "must be a list with one number for each candidate, at least one",
             )
         if clean.dtype == np.float64 and not np.isfinite(clean).all():
             return noisy_argmax(
@@ -116,7 +116,7 @@ class Selection(ABC):
         return (
             self._sides
             * math.log(
-                whole("candidates", candidates, "pass how many there are") / tail
+                whole("candidates", candidates, "pass the number of candidates") / tail
             )
             / self.weight
         )
@@ -130,12 +130,12 @@ class Selection(ABC):
         A margin that is read off the scores would tell about them: assume one.
         """
         lead = positive("margin", margin, "pass the lead of the best, such as 20")
-        count = whole("candidates", candidates, "pass how many there are")
+        count = whole("candidates", candidates, "pass the number of candidates")
         return max(0.0, 1 - self._right(self.weight * lead, count))
 
     @abstractmethod
     def _right(self, lead: float, count: int) -> float:
-        """The probability that the best of so many is chosen, with a lead in units of
+        """The probability that the best of `count` is chosen, with a lead in units of
         its noise over all others, which are equal.
         """
 

@@ -32,8 +32,8 @@ def local_sensitivities(
     """LS_0, LS_1, … for so many steps, each within 0 and the global sensitivity `most`.
 
     `local` is a function of t, or a list (`most` beyond its end), or LS_0 alone, which
-    then grows by `growth` with each step. What is no number, and what a function fails
-    to give, counts as `most`.
+    then grows by `growth` with each step. What is not a number, and what a function
+    fails to give, is treated as `most`.
     """
     if callable(local):
         found = [_asked(local, t, most) for t in range(steps)]
@@ -74,7 +74,7 @@ def _growing(first: Any, growth: float | None, most: float, steps: int) -> list[
         or isinstance(first, str | bytes)
         or not (first is None or hasattr(first, "__float__"))
     ):
-        raise ArgumentError("local", f"is not enough to know LS_t; {GIVE}")
+        raise ArgumentError("local", f"does not determine LS_t for every t; {GIVE}")
     if not math.isfinite(start):
         return [start] * steps
     low, slope = written(start), written(growth)

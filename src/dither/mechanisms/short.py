@@ -78,12 +78,14 @@ def exponential(
     )
     if len(candidates) == 0:
         raise ArgumentError(
-            "candidates", "is empty; there must be at least one to choose from"
+            "candidates",
+            "must hold at least one candidate; pass the items to choose from",
         )
     if len(listed) != len(candidates):
         raise ArgumentError(
             "scores",
-            f"must be one for each candidate: {len(listed)} for {len(candidates)}",
+            f"must hold one score for each of the {len(candidates)} candidates, not "
+            f"{len(listed)}; pass as many scores as candidates",
         )
     return candidates[mechanism.release(listed)]
 

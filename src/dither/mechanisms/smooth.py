@@ -40,7 +40,7 @@ sampled in another way.
 """
 LONGEST = 1 << 16
 MARGIN = 2.0**-38
-"""What floats may get wrong in ln(scale), with room to spare; see
+"""Largest error of floats in ln(scale), with room to spare; see
 docs/proofs/more_mechanisms.md.
 """
 FARTHEST = 1 << 61
@@ -77,7 +77,7 @@ class SmoothSensitivity:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
-        way_out = "pass how far one unit can move the value at most, on any data"
+        way_out = "pass the most that one unit can change the value, on any data"
         object.__setattr__(
             self,
             "global_sensitivity",
@@ -87,18 +87,20 @@ class SmoothSensitivity:
             object.__setattr__(
                 self,
                 "growth",
-                not_negative("growth", self.growth, "pass how much LS_t grows by"),
+                not_negative(
+                    "growth", self.growth, "pass the most that LS_t grows per step"
+                ),
             )
         if self.epsilon > 1e3 or self.parts[1] < 2.0**-30 or self.parts[0] < LEAST:
             raise ArgumentError(
                 "epsilon",
-                "must be at most 1000, with at least 1e-9 for smoothing and 4e-6 "
-                "beside it",
+                "must be at most 1000, smoothing must be at least 1e-9, and epsilon must "
+                "exceed smoothing by at least 4e-6; change epsilon, or leave smoothing out",
             )
         if not 2.0**-900 < Fraction(self.global_sensitivity) < 2.0**900:
             raise ArgumentError(
                 "global_sensitivity",
-                "lies near the end of the range of floats; use other units",
+                "must lie between 2**-900 and 2**900; measure the value in other units",
             )
         for ends in (0.0, self.global_sensitivity):
             check_scale("global_sensitivity", self._scale(np.full(self.steps, ends)))
@@ -183,14 +185,16 @@ class SmoothSensitivity:
         if isinstance(clean, np.ndarray):
             raise ArgumentError(
                 "value",
-                "must be one number; release one after the other, and add up "
-                "what they cost",
+                "must be one number, not an array; release the numbers one by one, and "
+                "add up their costs",
             )
         if isinstance(clean, int):
             index = round(clean / self.grid.step)
         elif self.integer:
             raise ArgumentError(
-                "value", "must be a whole number; leave integer=True out for reals"
+                "value",
+                "must be a whole number because of integer=True; leave integer out "
+                "for real numbers",
             )
         else:
             index = self.grid.nearest(clean)

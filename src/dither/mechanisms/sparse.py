@@ -65,17 +65,18 @@ class AboveThreshold:
         object.__setattr__(
             self,
             "answers",
-            whole("answers", self.answers, "pass how often it may say yes"),
+            whole("answers", self.answers, "pass the number of positive answers"),
         )
         if self.answers > MOST:
             raise ArgumentError(
-                "answers", "must be at most 2**32; to say yes that often, count instead"
+                "answers",
+                "must be at most 2**32; pass a smaller number, or release counts",
             )
         if self.monotone and self.unit.relation is Relation.REPLACE:
             raise ArgumentError(
                 "monotone",
-                "replacing a unit moves values both ways; leave it out, or use "
-                "add/remove",
+                "must be False for neighbours that replace a unit, which can raise and "
+                "lower values; leave it out, or pass a unit under add/remove",
             )
         _ = self.scales
 
@@ -137,7 +138,7 @@ class AboveThreshold:
         every one above it yes.
         """
         missed = (1 - float(confidence_level("confidence", confidence))) / 2
-        each = missed / whole("asks", asks, "pass how many values will be asked about")
+        each = missed / whole("asks", asks, "pass the number of values to compare")
         return (_reach(self.scales[0], missed) + _reach(self.scales[1], each)) * float(
             self.grid.step
         )
@@ -168,15 +169,16 @@ class ThresholdStream(Interactive):
         return self.left == 0
 
     def ask(self, value: Any) -> bool:
-        """Whether the value, with noise, reaches the noisy threshold. NaN and None
-        count as 0.
+        """Whether the value, with noise, reaches the noisy threshold. NaN and None are
+        treated as 0.
         """
         steps = self._in_steps(value)
         with self._step():
             if self.halted:
                 raise ArgumentError(
                     "value",
-                    "cannot be judged: all yeses are given; open another stream",
+                    "cannot be compared, because this stream has given all of its positive "
+                    "answers; open another stream",
                 )
             above = (
                 steps + discrete_laplace(self.mechanism.scales[1]) >= self._threshold
@@ -200,8 +202,8 @@ class ThresholdStream(Interactive):
         if self.mechanism.integer:
             raise ArgumentError(
                 "value",
-                "must be a whole number, as the threshold is; pass "
-                "threshold=10.0 for reals",
+                "must be a whole number because the threshold is one; pass a threshold "
+                "such as 10.0 for real numbers",
             )
         return self.mechanism.grid.nearest(clean)
 

@@ -55,14 +55,14 @@ class TopK:
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "k", whole("k", self.k, "pass how many candidates are wanted")
+            self, "k", whole("k", self.k, "pass the number of candidates to choose")
         )
         if self.k > MOST:
             raise ArgumentError(
                 "k", "must be at most a million; release all scores instead"
             )
         if (self.epsilon is None) == (self.rho is None):
-            raise ArgumentError("epsilon", "state one promise: epsilon or rho")
+            raise ArgumentError("epsilon", "pass exactly one of epsilon and rho")
         _ = self.choice.weight
 
     @cached_property
@@ -100,8 +100,8 @@ class TopK:
         if not isinstance(clean, np.ndarray) or clean.ndim != 1 or clean.size < self.k:
             raise ArgumentError(
                 "scores",
-                "must be a list with one number for each candidate, and at least "
-                f"{self.k}",
+                "must be a list with one number for each candidate, at least "
+                f"k = {self.k} numbers",
             )
         left, found = np.arange(clean.size), []
         for _ in range(self.k):

@@ -17,10 +17,11 @@ import numpy as np
 
 from dither.errors import ArgumentError
 from dither.mechanisms.additive import Additive, Gaussian, Laplace
-from dither.mechanisms.sums import reaches, root_up
+from dither.mechanisms.sums import root_up
 from dither.mechanisms.values import Integers, Reals, numbers
+from dither.noise import Law
 from dither.privacy import ROW, Guarantee, Unit
-from dither.privacy.numbers import float_up, whole
+from dither.privacy.numbers import confidence_level, float_up, whole
 
 __all__ = ["Tree", "TreeMechanism"]
 
@@ -43,7 +44,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "leaves", whole("leaves", self.leaves, "pass how many there are")
+            self, "leaves", whole("leaves", self.leaves, "pass the number of leaves")
         )
         object.__setattr__(
             self,
@@ -249,13 +250,12 @@ class TreeMechanism:
         )
         if self.radius > MOST:
             raise ArgumentError(
-                "radius", "must be at most 2**62; count in larger steps"
+                "radius", "must be at most 2**62; count in larger units"
             )
         if (self.epsilon is None) == (self.mu is None):
             raise ArgumentError(
                 "epsilon",
-                "state one promise: epsilon for Laplace noise, or mu for "
-                "Gaussian noise",
+                "pass exactly one of epsilon (Laplace noise) and mu (Gaussian noise)",
             )
         _ = self.noise.integer_scale
 
@@ -294,7 +294,8 @@ class TreeMechanism:
         ):
             raise ArgumentError(
                 "counts",
-                f"must be whole numbers, {self.tree.leaves} along the last axis",
+                f"must be an array of whole numbers whose last axis has "
+                f"{self.tree.leaves} entries",
             )
         noisy: Integers = self.noise.release(
             self.tree.sums(clean.astype(np.int64, copy=False))
@@ -313,8 +314,14 @@ class TreeMechanism:
         """The ± of (count up to and with each leaf) − share × (total count), each with
         this probability.
         """
-        return reaches(self.noise, *self.tree.weights(share), confidence)
+        level = float(confidence_level("confidence", confidence))
+        return _reach(self.noise.law, self.tree, float(share), level).copy()
 
     def error(self, confidence: float = 0.95, *, share: float = 0.0) -> float:
         """The largest of these ±, over all leaves."""
         return float(self.reach(share, confidence).max())
+
+
+@lru_cache(maxsize=64)
+def _reach(law: Law, tree: Tree, share: float, confidence: float) -> Reals:
+    return law.reaches(*_weights(tree, share), confidence)

@@ -7,10 +7,10 @@ Ints stay ints and floats stay floats; Decimal, Fraction, longdouble and lists t
 kinds become exact fractions, so that no value passes through a type that rounds it: two
 values that differ by 1 would then differ by more, and the noise was made for 1.
 
-The items of a list are data, and data is never refused. Integers beyond 64 bits count
-as the nearest 64-bit integer (moving a value to the nearest end of a fixed range never
-increases a sensitivity). NaN, and what is no number at all, counts as 0 and leaves the
-others alone.
+The items of a list are data, and data is never refused. Integers beyond 64 bits are
+treated as the nearest 64-bit integer (moving a value to the nearest end of a fixed
+range never increases a sensitivity). NaN, and what is not a number at all, is treated
+as 0 and leaves the others alone.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def numbers(
     """A scalar as int, float or Fraction; a list or array as int64, float64 or
     Fractions.
 
-    What is no number, among the items of a list, becomes `missing`, which is finite.
+    What is not a number, among the items of a list, becomes `missing`, which is finite.
     """
     if type(value) in (int, float):
         return value  # type: ignore[no-any-return]
@@ -81,8 +81,8 @@ def numbers(
 
 
 def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """The items as objects, None where they are masked. (`filled(None)` writes the
-    array's own fill value, such as 1e20 or "?", which somebody could have meant.)
+    """The items as objects, None if they are masked. (`filled(None)` writes the array's
+    own fill value, such as 1e20 or "?", which somebody could have meant.)
     """
     found = np.asarray(array.data).astype(object)
     found[np.ma.getmaskarray(array)] = None
@@ -135,7 +135,7 @@ def _from_array(
         return _from_objects(array.astype(object), missing)
     raise ArgumentError(
         argument,
-        f"must be numbers, but the array holds {array.dtype}; convert it first",
+        f"must hold numbers, not {array.dtype}; convert the array first",
     )
 
 
@@ -150,7 +150,7 @@ def as_objects(items: Sequence[Any]) -> NDArray[Any]:
 
 
 def _from_objects(array: NDArray[Any], missing: float) -> Integers | Reals | Exact:
-    """Gaps say nothing about the kind of the others."""
+    """Gaps do not depend on the kind of the others."""
     found = [exact(item) for item in array.reshape(-1).tolist()]
     kinds = {type(item) for item in found if item is not None}
     if kinds <= {int} and float(missing).is_integer():
@@ -195,7 +195,9 @@ def exact(item: Any) -> Number | None:
         return None
     try:
         found = _number(item)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return None
     return None if isinstance(found, float) and math.isnan(found) else found
 
@@ -238,7 +240,7 @@ def _decimal(item: Decimal) -> Number:
 
 
 def real(item: Any, missing: float = math.nan) -> float:
-    """One item as the nearest float; `missing` if it is no number, whatever it is
+    """One item as the nearest float; `missing` if it is not a number, whatever it is
     instead.
     """
     found = exact(item)
@@ -264,17 +266,19 @@ def present(value: Any) -> Any:
 
 
 def place_of(item: Any, places: Mapping[Any, int]) -> int:
-    """Where an item stands in a list of public ones; −1 if it does not, or cannot be
-    looked up, for whatever reason.
+    """The position of an item in a list of public ones; −1 if it is not there, or
+    cannot be looked up, for any reason.
     """
     try:
         return places.get(item, -1)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return -1
 
 
 def plus(values: Integers, noise: Integers) -> Integers:
-    """The sum, held at the ends of the 64-bit range instead of wrapping round."""
+    """The sum, clamped to the ends of the 64-bit range instead of wrapping round."""
     with np.errstate(over="ignore"):
         total = values + noise
     wrapped = ((values ^ total) & (noise ^ total)) < 0

@@ -1,5 +1,5 @@
-"""The textbook forms of advanced composition, because texts quote them; `compose` takes
-them only where they win.
+"""The textbook forms of advanced composition, because textbooks quote them; `compose`
+takes them only where they win.
 """
 
 from __future__ import annotations

@@ -33,12 +33,12 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
     Why: Balle, Barthe, Gaboardi 2018, theorem 8.
     Assumes: add/remove neighbours, and that nobody learns who was sampled.
     """
-    q = share("rate", rate, "pass the probability to be sampled, such as 0.01")
+    q = share("rate", rate, "pass the sampling probability, such as 0.01")
     if guarantee.unit.relation is not Relation.ADD_REMOVE:
         raise UnitMismatch(
             "guarantee",
-            "Poisson sampling amplifies under add/remove only; state the "
-            "step under add/remove",
+            "Poisson sampling strengthens only guarantees under add/remove; pass the "
+            "guarantee for a unit under add/remove",
         )
     match guarantee:
         case GaussianDP(delta=0.0):
@@ -52,7 +52,8 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
             )
     raise NoConversion(
         "guarantee",
-        f"{type(guarantee).__name__} has no closed form here; use .approx(delta) first",
+        f"Poisson sampling has no closed form for {type(guarantee).__name__}; "
+        "convert the guarantee with .approx(delta) first",
     )
 
 
@@ -91,13 +92,15 @@ def shuffled(
     local = positive(
         "epsilon_local", epsilon_local, "pass the ε of one report, such as 1.0"
     )
-    reports = whole("n", n, "pass how many honest reports are shuffled together")
+    reports = whole(
+        "n", n, "pass the number of honest reports that are shuffled together"
+    )
     target = small_probability("delta", delta, zero=False)
     if unit.relation is not Relation.REPLACE:
         raise UnitMismatch(
             "unit",
-            "shuffling hides who said what among n fixed reports; pass "
-            "Unit(...).replacing()",
+            "shuffling hides which of n reports is whose, so neighbours must replace a "
+            "unit; pass Unit(...).replacing()",
         )
     return ApproxDP(_clones_epsilon(local, reports, target), target, unit=unit)
 

@@ -109,12 +109,12 @@ class Bundle:
 
     @property
     def bounded(self) -> Counter[float]:
-        """All parts with an ε of their own; a bounded range counts as pure."""
+        """All parts with an ε of their own; a bounded range is treated as pure."""
         return self.pure + self.ranges + self.laplaces
 
     @property
     def worst(self) -> Counter[float]:
-        """Parts that are pure and no more is known of: each counts as randomized
+        """Parts that are pure and no more is known of: each is treated as randomized
         response.
         """
         return self.pure + self.ranges

@@ -70,7 +70,7 @@ def epsilon_for_error(
     numbers: P(|X| > m) = 2q^(m+1)/(1+q).
     """
     width, size = (
-        _positive("error", error, "pass the ± that is acceptable"),
+        _positive("error", error, "pass the acceptable error (±), such as 10"),
         _sensitivity(sensitivity),
     )
     tail = float_down(1 - confidence_level("confidence", confidence))
@@ -87,7 +87,7 @@ def mu_for_error(error: Number, confidence: Number, sensitivity: Number) -> floa
     probability, rounded up.
     """
     width, size = (
-        _positive("error", error, "pass the ± that is acceptable"),
+        _positive("error", error, "pass the acceptable error (±), such as 10"),
         _sensitivity(sensitivity),
     )
     tail = float_down(1 - confidence_level("confidence", confidence))
@@ -121,19 +121,16 @@ def calibrate(
         kind = type(wanted).__name__
         raise NoConversion(
             "wanted",
-            f"must be PureDP or ApproxDP, not {kind}; state it with .approx(delta)",
+            f"must be PureDP or ApproxDP, not {kind}; convert it with .approx(delta)",
         )
-    bad = positive(
-        "low", low, "pass a noise scale that is surely too small, such as 0.1"
-    )
+    bad = positive("low", low, "pass a noise scale that is too small, such as 0.1")
     good = positive(
-        "high", high, "pass a noise scale that surely meets the guarantee, such as 100"
+        "high", high, "pass a noise scale that meets the guarantee, such as 100"
     )
     if not bad < good:
         raise ArgumentError(
             "high",
-            f"must be above low = {bad:g}; pass a noise scale that surely "
-            "meets the guarantee",
+            f"must be above low = {bad:g}; pass a noise scale that meets the guarantee",
         )
     loose = _pricing(make, wanted, tight=False)
     cost = _pricing(make, wanted, tight=True) if tight else loose
@@ -143,8 +140,8 @@ def calibrate(
     if cost(good) > wanted.epsilon:
         raise ArgumentError(
             "high",
-            f"even {good:g} does not give {wanted}; pass a larger one or ask "
-            "for less privacy",
+            f"is too small: noise of scale {good:g} does not give {wanted.measure}; pass "
+            "a larger high, or a larger ε or δ",
         )
     return good
 
@@ -152,7 +149,7 @@ def calibrate(
 def _pricing(
     make: Callable[[float], Guarantee], wanted: PureDP | ApproxDP, *, tight: bool
 ) -> Callable[[float], float]:
-    """What a noise costs; asked again, it is not computed again."""
+    """The cost of a noise; a repeated call does not compute it again."""
     return cache(lambda noise: _cost(make(noise), wanted, tight=tight))
 
 
@@ -163,7 +160,7 @@ def _narrow(
     good: float,
     tolerance: float,
 ) -> float:
-    """The good end of a bracket, narrowed; where `good` is not good, itself unchanged."""
+    """The good end of a bracket, narrowed; if `good` is not good, itself unchanged."""
     cost_good = cost(good)
     if cost_good > limit:
         return good
@@ -223,7 +220,9 @@ def _cost(guarantee: Guarantee, wanted: PureDP | ApproxDP, *, tight: bool) -> fl
 
 def _sensitivity(value: Number) -> Fraction:
     return _positive(
-        "sensitivity", value, "pass how far one unit can move the value, such as 1"
+        "sensitivity",
+        value,
+        "pass the most that one unit can change the value, such as 1",
     )
 
 
@@ -244,7 +243,7 @@ def _wanted_mu(
         case False, False, False, True:
             return positive("mu", mu, "pass a finite μ such as 0.5", float_down)  # type: ignore[arg-type]
     raise ArgumentError(
-        "epsilon", "say once what is wanted: epsilon= and delta=, or rho=, or mu="
+        "epsilon", "pass exactly one of: epsilon and delta together, rho, or mu"
     )
 
 

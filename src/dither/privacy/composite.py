@@ -49,7 +49,7 @@ class PoissonSampled(Guarantee):
         object.__setattr__(
             self,
             "steps",
-            whole("steps", steps, "pass how many steps are run, such as 1000"),
+            whole("steps", steps, "pass the number of steps, such as 1000"),
         )
         object.__setattr__(self, "of", _sampled_step(of))
         object.__setattr__(
@@ -74,15 +74,16 @@ class PoissonSampled(Guarantee):
 
     def _group(self, size: int) -> Guarantee:
         raise self._refuse_group(
-            f"a sample may hold any number of {size} units, which no closed "
-            "form here covers"
+            f"a sample may hold any number of the {size} units of a group, which has no "
+            "closed form"
         )
 
-    def __str__(self) -> str:
+    @property
+    def measure(self) -> str:
         times = f"{self.steps} steps" if self.steps > 1 else "one step"
         return (
             f"{times} of μ = {self.of.mu:.6g} (Gaussian) on Poisson samples "
-            f"of rate {self.rate:.6g}, {self.unit}"
+            f"of rate {self.rate:.6g}"
         )
 
 
@@ -128,7 +129,8 @@ class Composed(Guarantee):
     def _with_unit(self, unit: Unit) -> Composed:
         return Composed([part._with_unit(unit) for part in self.parts])
 
-    def __str__(self) -> str:
+    @property
+    def measure(self) -> str:
         if all(isinstance(part, PureDP) for part in self.parts):
             total = sum(
                 (
@@ -139,10 +141,9 @@ class Composed(Guarantee):
                 Fraction(0),
             )
             return (
-                f"ε = {float(total):.6g} ({len(self.parts)} pure guarantees "
-                f"together), {self.unit}"
+                f"ε = {float(total):.6g} ({len(self.parts)} pure guarantees together)"
             )
-        return f"{len(self.parts)} guarantees together, {self.unit}"
+        return f"{len(self.parts)} guarantees together"
 
 
 def flatten(
@@ -156,12 +157,15 @@ def flatten(
         if not isinstance(part, Guarantee):
             raise ArgumentError(
                 argument,
-                f"must hold guarantees, not {type(part).__name__}; pass "
-                "PureDP(0.5) or another",
+                f"must hold guarantees, not {type(part).__name__}; pass guarantees such as "
+                "PureDP(0.5)",
             )
         flat.extend(part.parts if isinstance(part, Composed) else (part,))
     if not flat:
-        raise ArgumentError(argument, "is empty; pass at least one guarantee")
+        raise ArgumentError(
+            argument,
+            "must hold at least one guarantee; pass a list such as [PureDP(0.5)]",
+        )
     return tuple(flat)
 
 
@@ -169,13 +173,13 @@ def _sampled_step(of: Guarantee) -> GaussianDP:
     if not isinstance(of, GaussianDP) or of.delta:
         raise ArgumentError(
             "of",
-            "must be a GaussianDP without a δ; amplify pure and (ε, δ) "
-            "guarantees with poisson(...)",
+            "the step in of= must be a GaussianDP without a δ; for pure and (ε, δ) guarantees, call "
+            "poisson(...)",
         )
     if of.unit.relation is not Relation.ADD_REMOVE:
         raise ArgumentError(
             "of",
-            "Poisson sampling amplifies under add/remove only; state the "
-            "step under add/remove",
+            "Poisson sampling strengthens only guarantees under add/remove; pass a step "
+            "for a unit under add/remove",
         )
     return replace(of)

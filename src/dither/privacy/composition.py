@@ -2,8 +2,8 @@
 best valid bound is returned.
 
 Advanced composition is not better by nature: for few or large parts the plain sum is
-smaller, so `compose` takes the minimum. The parts are fixed in advance; where each cost
-is chosen after the last answer, the ledger's filter decides.
+smaller, so `compose` takes the minimum. The parts are fixed in advance; if each cost is
+chosen after the last answer, the ledger's filter decides.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ this share of its ε.
 
 @dataclass(frozen=True)
 class Composition:
-    """What the parts promise together, the theorem that says so, and what the other
-    theorems gave.
+    """The guarantee of all parts together, the theorem that proves it, and the results
+    of the other theorems.
     """
 
     guarantee: PureDP | ApproxDP
@@ -114,8 +114,8 @@ def compose(
     if not candidates:
         raise ArgumentError(
             "delta",
-            f"{wanted:g} leaves no δ to state an ε with; pass a larger δ such "
-            f"as {_larger(bundle):.1g}",
+            f"is too small: {wanted:g} leaves no δ for the composition itself; pass a "
+            f"larger delta, such as {_larger(bundle):.1g}",
         )
     return _choose(bundle, unit, candidates, total)
 
@@ -151,23 +151,25 @@ def _pure_sum(bundle: Bundle, unit: Unit) -> Composition:
     if not bundle.only_bounded or bundle.carried:
         raise ArgumentError(
             "delta",
-            "some parts hold only with a δ; pass the δ of the whole, such as "
-            "delta=1e-6",
+            "is missing, and some of the guarantees need a δ; pass the δ of the whole, "
+            "such as delta=1e-6",
         )
     guarantee = PureDP(written_up(bundle.basic_epsilon()), unit=unit)
     return Composition(guarantee, BASIC, {BASIC: guarantee.epsilon})
 
 
 def _free_delta(bundle: Bundle, wanted: float) -> tuple[float, float]:
-    """What is left of δ for the theorems, rounded down, and the δ of the result."""
+    """The part of δ that remains for the theorems, rounded down, and the δ of the
+    result.
+    """
     left = written(wanted) - bundle.carried
     if left >= 0:
         return spare_delta(left), wanted
     if bundle.carried > Fraction(wanted) * (1 + Fraction(1, 10**12)):
         raise ArgumentError(
             "delta",
-            f"{wanted:g} is below the δ = {float(bundle.carried):g} that the "
-            "parts carry; pass a larger δ",
+            f"must be at least {float(bundle.carried):g}, the sum of the δ of the "
+            f"guarantees, not {wanted:g}; pass a larger delta",
         )
     return 0.0, written_up(bundle.carried)
 

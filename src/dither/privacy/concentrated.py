@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from dither.by_name import constructed
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from dither.privacy.guarantees import Guarantee
@@ -46,13 +47,14 @@ class _Carrying(Guarantee):
     def _no_delta_in_groups(self) -> None:
         if self.delta_part:
             raise self._refuse_group(
-                f"no theorem here scales {self._kind()} with a δ of its own to a group"
+                f"{self._kind()} with a δ of its own does not extend to groups"
             )
 
     def _also_delta(self) -> str:
         return f", δ = {self.delta_part:.6g}" if self.delta_part else ""
 
 
+@constructed("ZeroConcentratedDP(rho=0.5)")
 @dataclass(frozen=True)
 class ZeroConcentratedDP(_Carrying):
     """ρ-zCDP: the Rényi loss is at most ρ·α at every order α (Bun & Steinke 2016)."""
@@ -74,10 +76,12 @@ class ZeroConcentratedDP(_Carrying):
         self._no_delta_in_groups()
         return replace(self, rho=float_up(size * size * Fraction(self.rho)))
 
-    def __str__(self) -> str:
-        return f"ρ = {self.rho:.6g} (zCDP){self._also_delta()}, {self.unit}"
+    @property
+    def measure(self) -> str:
+        return f"ρ = {self.rho:.6g} (zCDP){self._also_delta()}"
 
 
+@constructed("GaussianDP(mu=1.0)")
 @dataclass(frozen=True)
 class GaussianDP(_Carrying):
     """μ-GDP: neighbours are at most as easy to tell apart as N(0, 1) and N(μ, 1) (Dong,
@@ -113,8 +117,9 @@ class GaussianDP(_Carrying):
         self._no_delta_in_groups()
         return replace(self, mu=float_up(size * Fraction(self.mu)))
 
-    def __str__(self) -> str:
-        return f"μ = {self.mu:.6g} (Gaussian){self._also_delta()}, {self.unit}"
+    @property
+    def measure(self) -> str:
+        return f"μ = {self.mu:.6g} (Gaussian){self._also_delta()}"
 
 
 @dataclass(frozen=True, init=False)
@@ -160,17 +165,18 @@ class RenyiDP(_Carrying):
         if not losses:
             raise NoConversion(
                 "size",
-                f"a group of {size} needs losses at orders above {2**doublings}; "
-                "list higher orders",
+                f"the loss of a group of {size} follows only from orders above "
+                f"{2**doublings}; list losses at higher orders",
             )
         return replace(self, losses=losses)
 
-    def __str__(self) -> str:
+    @property
+    def measure(self) -> str:
         shown = ", ".join(
             f"{loss:.4g} at order {order:g}" for order, loss in self.losses[:3]
         )
         more = f" and {len(self.losses) - 3} more" if len(self.losses) > 3 else ""
-        return f"Rényi loss {shown}{more}{self._also_delta()}, {self.unit}"
+        return f"Rényi loss {shown}{more}{self._also_delta()}"
 
 
 def _listed(losses: Losses) -> tuple[tuple[float, float], ...]:
@@ -179,17 +185,19 @@ def _listed(losses: Losses) -> tuple[tuple[float, float], ...]:
         listed = sorted(
             (
                 renyi_order(order, float_down),
-                not_negative("losses", loss, "pass losses ≥ 0"),
+                not_negative("losses", loss, "pass losses of at least 0"),
             )
             for order, loss in pairs
         )
     except TypeError:
         raise ArgumentError(
-            "losses", "must map orders to losses; pass {2: 0.1, 8: 0.5}"
+            "losses", "must map orders to losses; pass a dict such as {2: 0.1, 8: 0.5}"
         ) from None
     if not listed or any(one[0] == other[0] for one, other in pairwise(listed)):
         raise ArgumentError(
-            "losses", "needs at least one order, each once; pass {2: 0.1, 8: 0.5}"
+            "losses",
+            "must list at least one order, and each order once; pass for example "
+            "{2: 0.1, 8: 0.5}",
         )
     return tuple(listed)
 

@@ -32,8 +32,8 @@ def convert(
     if not (isinstance(kind, type) and issubclass(kind, Guarantee)):
         raise ArgumentError(
             "kind",
-            f"must be a kind of guarantee, not {kind!r}; pass PureDP, "
-            "ApproxDP or another",
+            f"must be a class of guarantees, not {kind!r}; pass PureDP, ApproxDP or "
+            "another",
         )
     if kind is ApproxDP and delta is not None:
         return guarantee.approx(delta)  # type: ignore[return-value]
@@ -51,11 +51,12 @@ def convert(
 
 def _way_out(guarantee: Guarantee, kind: type[Guarantee]) -> str:
     if kind is ApproxDP:
-        return "an ε needs a δ: use .approx(delta)"
+        return "convert it with .approx(delta), which takes the δ that an ε needs"
     reachable = sorted(
         to.__name__ for start, to in CONVERSIONS if start is type(guarantee)
     )
-    return f"convert to {', '.join(reachable)}, or state (ε, δ) with .approx(delta)"
+    others = f"{', '.join(reachable)}, or to " if reachable else ""
+    return f"convert it to {others}(ε, δ) with .approx(delta)"
 
 
 def pure_rho(epsilon: float) -> float:
@@ -186,6 +187,6 @@ CONVERSIONS: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[Any], Any]]
     (Composed, GaussianDP): _sum_of(GaussianDP, _add_gaussian),
     (Composed, RenyiDP): _to_renyi,
 }
-"""Bounded ranges do not add up: where a later mechanism is chosen by an earlier answer,
+"""Bounded ranges do not add up: if a later mechanism is chosen by an earlier answer,
 two of ε have a range of 3ε.
 """

@@ -22,7 +22,7 @@ from dither.privacy.units import Unit, common_unit
 __all__ = ["Declared", "parts_of"]
 
 STEPS = (PoissonSampled, GaussianDP)
-"""Of these another accountant can compose a run anew."""
+"""Guarantees of single steps that another accountant can compose again."""
 
 
 @dataclass(frozen=True, init=False)
@@ -56,15 +56,18 @@ class Declared(Guarantee):
         if not all(isinstance(part, STEPS) for part in parts_of(of)) or of.delta_part:
             raise ArgumentError(
                 "of",
-                "must be Gaussian steps, on Poisson samples or on all units; charge "
-                "other guarantees as they are",
+                "the run in of= must consist of Gaussian steps, on Poisson samples or on "
+                "all units; "
+                "charge other guarantees without declaring them",
             )
         object.__setattr__(self, "of", of)
         object.__setattr__(
             self, "order", whole("order", order, "pass the account's order")
         )
         if self.order < 2:
-            raise ArgumentError("order", "must be at least 2")
+            raise ArgumentError(
+                "order", "must be at least 2; pass the order of the account"
+            )
         way_out = "use the figures that `truncated` computes"
         object.__setattr__(self, "loss", positive("loss", loss, way_out))
         object.__setattr__(self, "delta", small_probability("delta", delta, zero=True))
@@ -93,8 +96,9 @@ class Declared(Guarantee):
     def for_replacement(self) -> Guarantee:
         return self.of.for_replacement()
 
-    def __str__(self) -> str:
-        return f"{self.of}"
+    @property
+    def measure(self) -> str:
+        return self.of.measure
 
 
 def parts_of(run: Guarantee) -> tuple[Guarantee, ...]:

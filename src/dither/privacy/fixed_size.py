@@ -20,8 +20,10 @@ from dither.privacy.units import Relation, Unit, common_unit
 
 __all__ = ["FixedSizeSampled", "fixed_size"]
 
-RELATION = "a sample of a fixed size hides whether a unit was replaced, not how many "
-RELATION += "there are; state the step under replace"
+RELATION = (
+    "a sample of a fixed size hides whether a unit was replaced, not the number "
+    "of units; pass the guarantee for a unit under replace"
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -48,11 +50,14 @@ class FixedSizeSampled(Guarantee):
         unit: Unit | None = None,
     ) -> None:
         if not isinstance(of, GaussianDP) or of.delta:
-            raise ArgumentError("of", "must be a GaussianDP without a δ")
+            raise ArgumentError(
+                "of",
+                "the step in of= must be a GaussianDP without a δ; pass GaussianDP(mu)",
+            )
         if of.unit.relation is not Relation.REPLACE:
             raise UnitMismatch("of", RELATION)
         rate = share("rate", rate, "pass sample size / number of units, such as 0.01")
-        steps = whole("steps", steps, "pass how many steps are run, such as 1000")
+        steps = whole("steps", steps, "pass the number of steps, such as 1000")
         object.__setattr__(self, "rate", rate)
         object.__setattr__(self, "of", replace(of))
         object.__setattr__(self, "steps", steps)
@@ -84,15 +89,16 @@ class FixedSizeSampled(Guarantee):
 
     def _group(self, size: int) -> Guarantee:
         raise self._refuse_group(
-            f"a sample may hold any number of {size} units, which no closed "
-            "form here covers"
+            f"a sample may hold any number of the {size} units of a group, which has no "
+            "closed form"
         )
 
-    def __str__(self) -> str:
+    @property
+    def measure(self) -> str:
         times = f"{self.steps} steps" if self.steps > 1 else "one step"
         return (
             f"{times} of μ = {self.of.mu:.6g} (Gaussian) on samples of a fixed "
-            f"size, {self.rate:.6g} of all, {self.unit}"
+            f"size, {self.rate:.6g} of all"
         )
 
 
@@ -108,10 +114,13 @@ def fixed_size(
     Assumes: neighbours replace one unit, so their number is public; nobody learns who
     was sampled.
     """
-    drawn = whole("size", size, "pass how many units a sample holds")
-    there = whole("population", population, "pass how many units there are")
+    drawn = whole("size", size, "pass the number of units in a sample")
+    there = whole("population", population, "pass the number of units")
     if drawn > there:
-        raise ArgumentError("size", f"must be at most the {there} units there are")
+        raise ArgumentError(
+            "size",
+            f"must be at most {there}, the number of units; pass a smaller sample",
+        )
     if guarantee.unit.relation is not Relation.REPLACE:
         raise UnitMismatch("guarantee", RELATION)
     q = float_up(Fraction(drawn, there))
@@ -126,5 +135,6 @@ def fixed_size(
             return replace(guarantee, epsilon=epsilon, delta=delta)
     raise NoConversion(
         "guarantee",
-        f"{type(guarantee).__name__} has no closed form here; use .approx(delta) first",
+        f"sampling of a fixed size has no closed form for {type(guarantee).__name__}; "
+        "convert the guarantee with .approx(delta) first",
     )

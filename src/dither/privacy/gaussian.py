@@ -40,7 +40,9 @@ def gaussian_delta(mu: Number, epsilon: Number) -> float:
     """
     return _delta(
         _mu(mu),
-        not_negative("epsilon", epsilon, "pass the ε whose δ is wanted", float_down),
+        not_negative(
+            "epsilon", epsilon, "pass the ε for which you want the δ", float_down
+        ),
     )
 
 
@@ -58,7 +60,7 @@ def gaussian_epsilon(mu: Number, delta: Number) -> float:
     if math.isinf(high):
         raise ArgumentError(
             "mu",
-            f"{mu} gives an ε beyond the range of floats; use more noise (a smaller μ)",
+            f"is too large: {mu} gives an ε beyond the range of floats; pass a smaller mu",
         )
     return _bisect(lambda eps: _delta(m, eps) <= target, bad=0.0, good=high)
 
@@ -82,8 +84,8 @@ def gaussian_mu(epsilon: Number, delta: Number) -> float:
     if good <= 1e-300 or math.isinf(bad):
         raise ArgumentError(
             "delta",
-            f"no Gaussian in the range of floats meets ε = {eps:g}, δ = "
-            f"{target:g}; ask for less",
+            f"no Gaussian noise in the range of floats meets ε = {eps:g} and δ = "
+            f"{target:g}; pass a larger epsilon or delta",
         )
     return _bisect(lambda m: _delta(m, eps) <= target, bad=bad, good=good)
 
@@ -161,7 +163,7 @@ def _mills(x: float) -> tuple[float, float]:
 
 
 def _separates(z: float, epsilon: float) -> bool:
-    """Whether surely Φ(−z) ≤ 1/(1 + e^ε)."""
+    """Whether certainly Φ(−z) ≤ 1/(1 + e^ε)."""
     if epsilon < 1.0:
         return math.erf(z / _ROOT2) * (1.0 - 4.0 * LIBM) >= math.tanh(epsilon / 2.0)
     margin = 32.0 * LIBM * (1.0 + z * z)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self, SupportsIndex, TypeVar
 
+from dither.by_name import constructed
 from dither.errors import ArgumentError, NoConversion
 from dither.privacy.losses import bounded_range_loss, pure_loss
 from dither.privacy.numbers import (
@@ -34,8 +35,8 @@ from dither.privacy.units import ROW, Relation, Unit
 Kind = TypeVar("Kind", bound="Guarantee")
 
 SMALLEST_EPSILON = 1e-12
-"""What an ε of 0 is stated as: a promise needs an ε above 0, and the larger one is also
-true.
+"""The stated value of an ε of 0: a promise needs an ε above 0, and the larger one is
+also true.
 """
 
 
@@ -90,7 +91,7 @@ class Guarantee:
     def delta_at(self, epsilon: Number) -> float:
         """The smallest δ known to hold with this ε, rounded up."""
         eps = not_negative(
-            "epsilon", epsilon, "pass the ε whose δ is wanted", float_down
+            "epsilon", epsilon, "pass the ε for which you want the δ", float_down
         )
         return min(
             up(self._delta(eps) + self.delta_part)
@@ -132,8 +133,8 @@ class Guarantee:
         if unit.given and self.unit.relation is not Relation.REPLACE:
             raise NoConversion(
                 "guarantee",
-                "whoever comes or goes changes exact facts; convert it with "
-                ".for_replacement() first",
+                "is for add/remove, but one unit more or less changes exact facts; "
+                "convert it with .for_replacement() first",
             )
         return self if unit.given == self.unit.given else self._with_unit(unit)
 
@@ -142,14 +143,13 @@ class Guarantee:
 
     def for_group(self, size: SupportsIndex) -> Guarantee:
         """The promise for any `size` units together: ε and δ both grow."""
-        count = whole("size", size, "pass how many units belong together, such as 5")
+        count = whole("size", size, "pass the number of units in a group, such as 5")
         if count > 1 and self.given:
             # Two who trade places keep every total, and one alone changes some.
             raise NoConversion(
                 "guarantee",
-                "nothing follows for groups given exact facts: between datasets that "
-                "agree on them there may be no way in steps that do; use .for_group "
-                "before .for_facts",
+                "holds given exact facts, so it does not extend to groups: changing one "
+                "unit at a time can change the facts; call .for_group before .for_facts",
             )
         return self if count == 1 else self._group(count)
 
@@ -163,8 +163,8 @@ class Guarantee:
         if delta <= 0.0:
             raise NoConversion(
                 "delta",
-                f"{self._kind()} gives no ε at δ = {self.delta_part:g}; pass a "
-                "larger δ such as 1e-6",
+                f"is too small: {self._kind()} does not have an ε at δ = "
+                f"{self.delta_part:g}; pass a larger delta, such as 1e-6",
             )
         return best_epsilon(self._loss, delta, WIDE_ORDERS)
 
@@ -172,29 +172,40 @@ class Guarantee:
         return best_delta(self._loss, epsilon, WIDE_ORDERS)
 
     def _free_delta(self, delta: float) -> float:
-        """What is left of a wanted δ once the carried one is taken out, rounded down."""
+        """The part of a wanted δ that remains after the carried one is taken out,
+        rounded down.
+        """
         if not self.delta_part:
             return delta
         left = Fraction(delta) - Fraction(self.delta_part)
         if left < 0:
             raise NoConversion(
                 "delta",
-                f"{delta:g} is below the δ = {self.delta_part:g} carried here; "
-                "pass a larger δ",
+                f"must be at least {self.delta_part:g}, the δ of this guarantee, not "
+                f"{delta:g}; pass a larger delta",
             )
         return spare_delta(left)
 
     def _kind(self) -> str:
         return type(self).__name__
 
+    @property
+    @abstractmethod
+    def measure(self) -> str:
+        """The guarantee in numbers, such as "ε = 0.5 (pure)"."""
+
+    def __str__(self) -> str:
+        return f"{self.measure}, protects {self.unit}"
+
     def _refuse_group(self, why: str) -> NoConversion:
         return NoConversion(
             "guarantee",
-            f"{why}; convert first: .approx(delta), then .for_group or "
-            ".for_replacement",
+            f"{why}; convert the guarantee with .approx(delta) first, then call "
+            ".for_group or .for_replacement",
         )
 
 
+@constructed("PureDP(epsilon=1.0)")
 @dataclass(frozen=True)
 class PureDP(Guarantee):
     """ε-differential privacy: no output is more than e^ε times likelier on one
@@ -223,10 +234,12 @@ class PureDP(Guarantee):
     def _group(self, size: int) -> PureDP:
         return replace(self, epsilon=float_up(size * Fraction(self.epsilon)))
 
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon:.6g} (pure), {self.unit}"
+    @property
+    def measure(self) -> str:
+        return f"ε = {self.epsilon:.6g} (pure)"
 
 
+@constructed("ApproxDP(epsilon=1.0, delta=1e-6)")
 @dataclass(frozen=True)
 class ApproxDP(Guarantee):
     """(ε, δ)-differential privacy, over events: P(S) ≤ e^ε·P'(S) + δ for every set S of
@@ -265,15 +278,17 @@ class ApproxDP(Guarantee):
         if grown >= 1.0:
             raise NoConversion(
                 "size",
-                f"δ grows to 1 for {size} units at ε = {self.epsilon:g}; start "
-                "from a smaller ε or δ",
+                f"the δ of a group of {size} units reaches 1 at ε = {self.epsilon:g}; pass "
+                "a smaller group, or use a guarantee with a smaller ε or δ",
             )
         return replace(
             self, epsilon=float_up(size * Fraction(self.epsilon)), delta=grown
         )
 
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon:.6g}, δ = {self.delta:.6g}, {self.unit}"
+    @property
+    def measure(self) -> str:
+        delta = f", δ = {self.delta:.6g}" if self.delta else ""
+        return f"ε = {self.epsilon:.6g}{delta}"
 
 
 @dataclass(frozen=True)
@@ -328,8 +343,9 @@ class BoundedRange(Guarantee):
     def _group(self, size: int) -> Self:
         return replace(self, epsilon=float_up(size * Fraction(self.epsilon)))
 
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon:.6g} (bounded range), {self.unit}"
+    @property
+    def measure(self) -> str:
+        return f"ε = {self.epsilon:.6g} (bounded range)"
 
 
 def _response_epsilon(pure: float, delta: float) -> float:

@@ -55,8 +55,9 @@ class LaplaceDP(PureDP):
             return 0.0
         return up(-math.expm1(-gap(self.epsilon, epsilon) / 2.0)) + TINY
 
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon:.6g} (Laplace), {self.unit}"
+    @property
+    def measure(self) -> str:
+        return f"ε = {self.epsilon:.6g} (Laplace)"
 
 
 def discrete_laplace_dp(
@@ -72,7 +73,10 @@ def discrete_laplace_dp(
     promised = positive("epsilon", epsilon, "pass a finite ε such as 0.5")
     steps = whole("sensitivity", sensitivity, "pass a whole number such as 100")
     if promised / steps > 700.0:
-        raise ArgumentError("epsilon", "is far too large for whole-number noise")
+        raise ArgumentError(
+            "epsilon",
+            "is too large for noise in whole numbers; pass a smaller one, such as 1.0",
+        )
     extra = 2.0 * math.log(math.cosh(promised / (2.0 * steps)))
     small = (promised / steps) ** 2 / 4.0  # ln cosh x ≤ x²/2
     more = up(min(extra + 4.0 * LIBM, small))

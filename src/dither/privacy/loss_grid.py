@@ -116,7 +116,7 @@ class _Cells:
 
     @property
     def shift(self) -> float:
-        """How far the loss at a cut may be from its multiple of the step."""
+        """Largest difference between the loss at a cut and its multiple of the step."""
         return LIBM * (8.0 + 4.0 * self.mu * (self.mu + max(-self.low, self.high)))
 
     @property
@@ -262,8 +262,8 @@ def _weights(
     """The numbers of lies whose weights matter, and upper bounds of those; all others
     together weigh less than `spill`.
 
-    Weights rise up to the likeliest number and fall after it, so the first one left out
-    bounds the rest.
+    Weights rise up to the most likely number and fall after it, so the first one left
+    out bounds the rest.
     """
     likeliest = min(times, int((times + 1) / (1.0 + math.exp(min(epsilon, 700.0)))))
     least = math.log(spill) - math.log(times + 1.0) - 1.0
@@ -283,7 +283,7 @@ def _weights(
 
 def _edge(epsilon: float, times: int, least: float, outside: int, inside: int) -> int:
     """The outermost number of lies with a logarithm of its weight above `least`, on one
-    side of the likeliest.
+    side of the most likely.
     """
     if log_weight(epsilon, times, outside) > least:
         return outside

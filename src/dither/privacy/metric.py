@@ -46,19 +46,21 @@ class MetricDP(Guarantee):
         """The promise where no two values can lie farther apart than this, by public
         knowledge: then an account can be charged.
         """
-        way_out = f"pass the largest possible distance, in {self.per}s"
+        way_out = f"pass the largest possible distance in {self.per}s"
         positive("diameter", diameter, way_out)
         wide = max(fraction("diameter", diameter, way_out), Fraction(self.beyond))
         exact = wide * Fraction(self.epsilon)
         if exact > LARGEST:
-            raise ArgumentError("diameter", f"is too large to promise much; {way_out}")
+            raise ArgumentError(
+                "diameter", f"is too large for a finite guarantee; {way_out}"
+            )
         return PureDP(float_up(exact), unit=self.unit.replacing())
 
     def _refused(self) -> NoReturn:
         raise NoConversion(
             "guarantee",
-            "metric privacy is no differential privacy where values can lie any "
-            "distance apart; declare the largest one with .within(diameter)",
+            "metric privacy is differential privacy only if distances have a public "
+            "limit; declare it with .within(diameter)",
         )
 
     def _loss(self, order: float) -> float:  # noqa: ARG002
@@ -77,11 +79,15 @@ class MetricDP(Guarantee):
     def _group(self, size: int) -> Guarantee:  # noqa: ARG002
         raise NoConversion(
             "guarantee",
-            "metric privacy of a group follows from .within(diameter).for_group(size)",
+            "metric privacy does not extend to groups directly; call "
+            ".within(diameter).for_group(size)",
         )
 
-    def __str__(self) -> str:
+    @property
+    def measure(self) -> str:
         far = f" from {self.beyond:g} {self.per}s on" if self.beyond else ""
-        kind = f"per {self.per}{far} (metric)"
+        return f"ε = {self.epsilon:.6g} per {self.per}{far} (metric)"
+
+    def __str__(self) -> str:
         facts = facts_in_words(self.given)
-        return f"ε = {self.epsilon:.6g} {kind}, one {self.unit.name}{facts}"
+        return f"{self.measure}, protects one {self.unit.name}{facts}"

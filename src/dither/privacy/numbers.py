@@ -4,7 +4,7 @@ Every figure of this room is an upper bound on a cost or a lower bound on a perm
 parameter, in floats as well as on paper. The functions of the C library (`exp`,
 `log1p`, `erfc`, …) are assumed to be within a relative `LIBM`; a test checks that on
 the running platform. A formula of at most 32 such steps that subtracts no like
-quantities is then within `SLACK` of the truth, and `up`/`down` move it past that.
+quantities is then within `SLACK` of the true value, and `up`/`down` move it past that.
 Formulas that do subtract carry their own bound.
 """
 
@@ -72,7 +72,7 @@ def at_most(value: float) -> Fraction:
 
 
 def gap(larger: float, smaller: float) -> float:
-    """How far two numbers lie apart at most, whether they mean the floats or what is
+    """Largest distance between two numbers, whether they mean the floats or what is
     written; rounded up.
     """
     return float_up(max(Fraction(larger), written(larger)) - at_most(smaller))
@@ -166,13 +166,13 @@ def small_probability(
     if 0 < exact < SMALLEST_DELTA:
         raise ArgumentError(
             argument,
-            f"is too small to compute with ({value}); pass 0, or 1e-300 at least",
+            f"is too small to compute with ({value}); pass 0, or at least 1e-300",
         )
     return min(rounding(exact), 1.0 - 2.0**-53)
 
 
 def spare_delta(exact: Fraction) -> float:
-    """What is left of a δ, rounded down; nothing, where floats cannot say how much."""
+    """The rest of a δ, rounded down; nothing, if floats cannot say how much."""
     return float_down(exact) if exact >= SMALLEST_DELTA else 0.0
 
 
@@ -221,7 +221,7 @@ def pair(argument: str, value: Any) -> tuple[Any, Any]:
         low, high = value
     except (TypeError, ValueError):
         raise ArgumentError(
-            argument, "must be two numbers, low before high, such as (0, 110)"
+            argument, "must be two numbers, low before high; pass (0, 110) for example"
         ) from None
     return low, high
 

@@ -3,8 +3,8 @@ Fourier transforms.
 
 Every figure is an upper bound with a proof (docs/proofs/composition.md): grid and tails
 go towards more loss, and the rounding of the transforms is bounded by the number of
-steps and added. The number of cells is limited; where a wide range of losses is needed
-the cells are wider, which loses a little and costs no memory.
+steps and added. The number of cells is limited; if a wide range of losses is needed the
+cells are wider, which loses a little and costs no memory.
 """
 
 from __future__ import annotations
@@ -66,14 +66,16 @@ class Dominated:
 
     @property
     def steps(self) -> int:
-        """How many losses are added on the grid; pure parts of one ε enter it together."""
+        """Number of losses that are added on the grid; pure parts of one ε enter it
+        together.
+        """
         on_samples = sum(count for _, _, count in (*self.sampled, *self.fixed))
         noisy = sum(count for _, count in self.laplaces)
         return 1 + on_samples + noisy + len(self.pure)
 
     @property
     def different(self) -> int:
-        """How many different samplings there are."""
+        """Number of different samplings."""
         return len(self.sampled) + len(self.fixed)
 
     @cached_property
@@ -201,7 +203,7 @@ def _few(pure: Mapping[float, int]) -> tuple[tuple[float, int], ...]:
 
 
 def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
-    """ε at δ, rounded up, or None where the grid cannot say."""
+    """ε at δ, rounded up, or None if the grid cannot say."""
     if delta < SMALLEST or mechanisms.different > DIFFERENT_SAMPLED:
         return None
     log_delta = math.log(delta)
@@ -213,7 +215,7 @@ def pld_epsilon(mechanisms: Dominated, delta: float) -> float | None:
 
 
 def pld_delta(mechanisms: Dominated, epsilon: float) -> float | None:
-    """δ at ε, rounded up, or None where the grid cannot say."""
+    """δ at ε, rounded up, or None if the grid cannot say."""
     if mechanisms.different > DIFFERENT_SAMPLED:
         return None
     log_delta, tilts = mechanisms.at_epsilon(epsilon)

@@ -40,11 +40,19 @@ class AnyOf(Guarantee):
     def __init__(self, parts: Iterable[Guarantee], *, unit: Unit | None = None) -> None:
         listed = tuple(dict.fromkeys(parts))
         if not listed or any(part.delta_part for part in listed):
-            raise ArgumentError("parts", "must be promises without a δ of their own")
+            raise ArgumentError(
+                "parts",
+                "must be guarantees without a δ of their own; pass for example "
+                "[PureDP(0.5)]",
+            )
         object.__setattr__(self, "parts", listed)
         found = common_unit((part.unit for part in listed), "parts")
         object.__setattr__(self, "unit", found if unit is None else unit)
         super().__post_init__()
+
+    @property
+    def measure(self) -> str:
+        return f"the weakest of {len(self.parts)} guarantees"
 
     def _loss(self, order: float) -> float:
         return max(part.renyi(order) for part in self.parts)
@@ -82,14 +90,14 @@ class Profile:
         return one + part * (other - one)
 
     def epsilon(self, delta: float) -> float:
-        """The first point that is as rare; infinity where none is."""
+        """The first point that is as rare; infinity if none is."""
         place = int(np.searchsorted(-self.deltas, -delta))
         return float(self.losses[place]) if place < self.losses.size else math.inf
 
 
 @lru_cache(maxsize=512)
 def _profiles(part: Guarantee) -> tuple[Profile, ...]:
-    """Both directions; none where closed forms are better or the grid cannot say."""
+    """Both directions; none if closed forms are better or the grid cannot say."""
     if isinstance(part, GaussianDP):
         return ()
     try:

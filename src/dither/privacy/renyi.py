@@ -46,9 +46,10 @@ def epsilon_from_loss(order: float, loss: float, delta: float) -> float:
     """ε for a wanted δ from one Rényi loss, rounded up.
 
     Guarantee: a mechanism with this loss at this order is (ε, δ)-DP.
-    Why: Canonne, Kamath, Steinke 2020, proposition 12: ε = τ + ln((α−1)/α) − (ln δ + ln
-    α)/(α−1). Where the loss is so small that δ² ≥ 1 − e^(−τ), the total variation
-    distance is at most δ (Bretagnolle & Huber) and ε = 0.
+    Why: Canonne,
+    Kamath, Steinke 2020, proposition 12: ε = τ + ln((α−1)/α) − (ln δ + ln α)/(α−1). If
+    the loss is so small that δ² ≥ 1 − e^(−τ), the total variation distance is at most δ
+    (Bretagnolle & Huber) and ε = 0.
     """
     if loss < 1.0 and -math.expm1(-loss) * (1.0 + 4.0 * LIBM) <= delta * delta:
         return 0.0
@@ -161,8 +162,8 @@ def interpolated(losses: Sequence[tuple[float, float]], order: float) -> float:
     if above is None:
         raise NoConversion(
             "order",
-            f"{order:g} lies above every listed order; ask for one up to "
-            f"{losses[-1][0]:g}",
+            f"must be at most {losses[-1][0]:g}, the highest listed order, not "
+            f"{order:g}; list losses at higher orders",
         )
     below = max((pair for pair in losses if pair[0] < order), default=None)
     if above[0] == order or below is None:

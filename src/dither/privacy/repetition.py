@@ -47,26 +47,29 @@ class Repetitions:
     @classmethod
     def of_mean(cls, mean: Number, eta: Number | None = 0.0) -> Repetitions:
         """The distribution with this mean."""
-        way_out = f"pass how many runs on average, from 2 to {LARGEST_MEAN:,}"
+        way_out = f"pass the mean number of runs, from 2 to {LARGEST_MEAN:,}"
         wanted = float(fraction("repetitions", mean, way_out))
         if not 2 <= wanted <= LARGEST_MEAN:
-            raise ArgumentError("repetitions", f"are out of range; {way_out}")
+            raise ArgumentError(
+                "repetitions", f"must have a mean from 2 to {LARGEST_MEAN:,}; {way_out}"
+            )
         if eta is None:
             return cls(None, wanted)
         shape = float(fraction("eta", eta, "pass 0 or 1"))
         if not -0.9 <= shape <= LARGEST_ETA or 0 < abs(shape) < 0.01:
             raise ArgumentError(
-                "eta", f"must be from -0.9 to {LARGEST_ETA}; pass 0 or 1"
+                "eta",
+                f"must lie from -0.9 to {LARGEST_ETA}, at 0 or at least 0.01 away; pass 0 or 1",
             )
         return cls(shape, _gamma(wanted, shape))
 
     @cached_property
     def mean(self) -> float:
-        """How many runs there are on average, rounded up."""
+        """Number of runs on average, rounded up."""
         return self.gamma if self.eta is None else up(_mean(self.eta, self.gamma))
 
     def missing(self, share: float) -> float:
-        """How likely it is that none of the runs is one of so large a share of all."""
+        """Probability that none of the runs is among this share of all."""
         kept = 1.0 - share
         if self.eta is None:
             return math.exp(-self.gamma * share)
@@ -149,7 +152,7 @@ def repeated_approx(
 def largest(
     fits: Callable[[float], bool], low: float, high: float, within: float = 1e-9
 ) -> float:
-    """The largest number in a bracket that fits, within a small part of it; 0 where none
+    """The largest number in a bracket that fits, within a small part of it; 0 if none
     does. What fits, fits where the number is smaller.
     """
     if not fits(low):

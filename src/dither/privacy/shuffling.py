@@ -39,7 +39,7 @@ LARGEST_LOCAL = 40.0
 """Above this ε of one message, only the closed form answers: no crowd is that large."""
 
 LARGEST_CROWD = 10**8
-"""More messages hide no worse, and are counted as so many."""
+"""More messages hide no worse, and are treated as this number."""
 
 CELLS = 100_000
 FEWEST_BINS = 16
@@ -85,7 +85,8 @@ def shuffled_numerically(
     apart = _probability("total_variation", total_variation)
     if apart is not None and shared is None:
         raise ArgumentError(
-            "total_variation", "says too little alone; pass common as well"
+            "total_variation",
+            "needs common as well to bound the loss; pass both, or neither",
         )
     if local > LARGEST_LOCAL:
         return closed
@@ -133,7 +134,7 @@ class _Crowd:
 
     @property
     def told(self) -> float:
-        """How much a message tells: the variance of its likelihood's change in a large
+        """Information in a message: the variance of its likelihood's change in a large
         crowd.
         """
         return self.apart * (self.low * (self.ratio - 1.0)) ** 2 / self.share
@@ -152,8 +153,8 @@ def _blanket(local: float, common: Fraction, apart: Fraction | None) -> list[_Cr
     if not low < 1 < top:
         raise ArgumentError(
             "common",
-            f"must lie between e^−ε and 1, not {float(common):g}; for k-ary response "
-            "it is k/(e^ε + k − 1)",
+            f"must lie between e^−ε and 1, not {float(common):g}; pass k/(e^ε + k − 1) for "
+            "k-ary randomized response",
         )
     most = min(1 - low, top - 1)
     distance = most if apart is None else min(Fraction(up(float(apart))), most)
@@ -245,7 +246,7 @@ class _Bracket:
 
     def crossing(self, step: int) -> float:
         """A little above or below, in turns, where a parabola through both ends is
-        zero; every fifth time the middle, in case that ln δ is no parabola.
+        zero; every fifth time the middle, in case that ln δ is not a parabola.
         """
         if step % 5 == 4 or not math.isfinite(self.below):
             return (self.low + self.high) / 2.0
@@ -348,7 +349,7 @@ class _Sums:
 
 
 def _reach(mean: float, chance: float, effort: float) -> float:
-    """How far a binomial variable goes from its mean, but for e^−effort on each side
+    """Distance of a binomial variable from its mean, except for e^−effort on each side
     (Bernstein).
     """
     if chance >= 1.0:

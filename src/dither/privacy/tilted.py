@@ -90,8 +90,8 @@ class Sum:
         )
 
     def epsilon(self, log_delta: float) -> float:
-        """The smallest ε, rounded up, at which δ(ε) is surely small enough; infinity if
-        the window has none.
+        """The smallest ε, rounded up, at which δ(ε) is certainly small enough; infinity
+        if there is no such ε in the window.
         """
         wanted = math.exp(log_delta - self.scale) * (1.0 - READING_ERROR)
         enough = self.deltas * self.factor + self.rounding + self.rest <= wanted
@@ -114,8 +114,8 @@ class Sum:
 def tilted_sum(
     window: Window, parts: Sequence[Part], tilt: float, scale: float, rest: float
 ) -> Sum:
-    """All parts together, each repeated so many times; `rest` is what the window leaves
-    out, in units of e^scale.
+    """All parts together, each repeated this number of times; `rest` is what the window
+    leaves out, in units of e^scale.
     """
     theta = tilt * window.step
     tilted = [(_tilted(losses, theta, window.cells), times) for losses, times in parts]

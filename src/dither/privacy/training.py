@@ -25,7 +25,7 @@ __all__ = ["LEVELS", "Run", "levels", "noise_for", "rate_of"]
 
 WHOLE_RATE = 1 << 32
 LEVELS = 32
-"""At most so many different noise levels in a schedule: each costs transforms of its
+"""Largest number of different noise levels in a schedule: each costs transforms of its
 own when losses are added up.
 """
 LEAST_NOISE, MOST_NOISE = 0.05, 1000.0
@@ -37,11 +37,13 @@ def rate_of(batch: Number, units: SupportsIndex) -> int:
     """t such that units enter a batch with probability t/2^32, rounded down: about
     `batch` of the declared `units`.
     """
-    there = whole("units", units, "pass how many units there are, such as 60_000")
-    drawn = fraction("batch", batch, "pass how many units a batch holds, such as 256")
+    there = whole("units", units, "pass the number of units, such as 60_000")
+    drawn = fraction("batch", batch, "pass the number of units in a batch, such as 256")
     if not 0 < drawn <= there:
         raise ArgumentError(
-            "batch", f"must lie above 0 and at most at the {there} units there are"
+            "batch",
+            f"must be above 0 and at most {there}, the number of units; pass a batch "
+            f"size such as {min(256, max(1, there // 4))}",
         )
     return max(1, math.floor(drawn * WHOLE_RATE / there))
 
@@ -59,7 +61,9 @@ def levels(
         for one in factors
     )
     if not counted:
-        raise ArgumentError("factors", "is empty; pass one factor for each step")
+        raise ArgumentError(
+            "factors", "must not be empty; pass one factor for each step"
+        )
     if len(counted) > most:
         low, high = min(counted), max(counted)
         width = math.log(high / low) / (most - 1)
@@ -73,7 +77,7 @@ def levels(
 
 
 def _no_lower(grouped: Counter[float], most: int) -> Counter[float]:
-    """Where rounding made two levels of one, the lower steps go up to the higher."""
+    """If rounding split one level into two, the lower steps go up to the higher."""
     listed = sorted(grouped.items())
     while len(listed) > most:
         near = min(
@@ -89,8 +93,8 @@ class Run:
     """Steps of noisy gradients, all declared in advance.
 
     `rate` is the t of the sampling probability t/2^32. Each stage is a noise multiplier
-    (the noise's deviation over the clipping norm) and its number of steps. `beside` is
-    what else the run releases, such as measurements on held-out records.
+    (the noise's standard deviation over the clipping norm) and its number of steps.
+    `beside` is what else the run releases, such as measurements on held-out records.
     """
 
     rate: int
@@ -101,10 +105,13 @@ class Run:
     def __post_init__(self) -> None:
         rate = whole("rate", self.rate, "pass t of the probability t/2^32")
         if rate > WHOLE_RATE:
-            raise ArgumentError("rate", "must be at most 2^32, which takes all units")
+            raise ArgumentError(
+                "rate",
+                "must be at most 2^32, which samples all units; pass a smaller t",
+            )
         way_out = "pass pairs of noise and steps, such as [(1.0, 1000)]"
         if not self.stages:
-            raise ArgumentError("stages", f"is empty; {way_out}")
+            raise ArgumentError("stages", f"must not be empty; {way_out}")
         stages = tuple(
             (positive("stages", noise, way_out), whole("stages", steps, way_out))
             for noise, steps in self.stages
@@ -120,7 +127,7 @@ class Run:
         return sum(steps for _, steps in self.stages)
 
     def times(self, factor: float) -> Run:
-        """The same schedule with all noise multiplied."""
+        """The schedule with all noise multiplied."""
         stages = tuple((noise * factor, steps) for noise, steps in self.stages)
         return replace(self, stages=stages)
 
@@ -159,7 +166,9 @@ def noise_for(run: Run, epsilon: Number, delta: Number) -> Run:
         unit=run.unit,
     )
     if not wanted.delta:
-        raise ArgumentError("delta", "must be above 0; pass one such as 1e-5")
+        raise ArgumentError(
+            "delta", "must be above 0; pass a small probability such as 1e-5"
+        )
     return run.times(_noise(run, wanted))
 
 
@@ -172,8 +181,8 @@ def _noise(run: Run, wanted: ApproxDP) -> float:
         if least > wanted.epsilon:
             raise ArgumentError(
                 "epsilon",
-                f"{wanted.epsilon:g} cannot be reached by {run.steps:,} such steps; the "
-                f"smallest is {least:.3g}: ask for that or more, or for fewer steps"
+                f"must be at least {least:.3g} for {run.steps:,} such steps, not "
+                f"{wanted.epsilon:g}; pass {least:.3g} or more, or fewer steps"
                 f"{'' if run.beside is None else ', or a validation with more noise'}",
             )
     return calibrate(
@@ -189,8 +198,8 @@ Part = Callable[[float, bool], float]
 
 
 def smallest(part: Part, wanted: float, guess: float) -> float | None:
-    """The smallest noise, within a tolerance, that takes at most a wanted part; None
-    where the most noise takes more.
+    """The smallest noise, within a tolerance, that takes at most a wanted part; None if
+    the most noise takes more.
 
     `part(noise, coarse)` may be larger where coarse, and is asked so first. What is
     returned was seen to fit without.
@@ -213,7 +222,7 @@ def smallest(part: Part, wanted: float, guess: float) -> float | None:
 
 
 def _above(part: float, wanted: float) -> float:
-    """How far a part is above the wanted one, on a logarithmic scale."""
+    """Distance of a part above the wanted one, on a logarithmic scale."""
     return math.log(max(part, 1e-300) / wanted)
 
 

@@ -81,7 +81,7 @@ class Truncation:
         return max(loss for loss, _ in found), max(cut for _, cut in found)
 
     def cheapest(self, loss_cap: float, delta_cap: float) -> Declared | None:
-        """The charge that takes the least part of both caps; None where none does."""
+        """The charge that takes the least part of both caps; None if none does."""
         options = np.concatenate([side.deltas for side in self.sides])
         options = options[(options > SMALLEST) & (options < 0.5)]
         losses = np.max([side.losses_at(options) for side in self.sides], axis=0)
@@ -98,13 +98,13 @@ class Truncation:
         if math.isinf(loss):
             raise NoConversion(
                 "delta",
-                f"no loss of {self.run} at order {self.order} is known beside δ = "
-                f"{delta:g}; pass a larger one",
+                f"is too small: the loss of this run at order {self.order} has no bound at "
+                f"δ = {delta:g}; pass a larger delta",
             )
         if loss >= self.run.renyi(self.order) * WORTH:
             raise NoConversion(
                 "delta",
-                f"saves nothing: charge {self.run} as it is, without a δ of its own",
+                "does not lower the cost of this run; charge the run without a δ of its own",
             )
         return Declared(self.run, self.order, loss, delta, max(cut, 0.0))
 
@@ -127,7 +127,9 @@ def truncation(
     window = _window(mechanisms, log_delta, coarse)
     if window is None or mechanisms.different > DIFFERENT_SAMPLED:
         raise NoConversion(
-            "run", f"the losses of {run} are too wide to be added up; add noise"
+            "run",
+            "the losses of this run have too wide a range to add up; add noise to its "
+            "steps, or use fewer steps",
         )
     directions = (False, True) if mechanisms.sampled else (False,)
     known = [_upper(mechanisms, window, log_delta, adding) for adding in directions]

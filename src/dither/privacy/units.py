@@ -1,4 +1,4 @@
-"""Whom a guarantee protects, and which datasets count as neighbours."""
+"""The unit that a guarantee protects, and which datasets are neighbours."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Unit:
         except ValueError:
             raise ArgumentError(
                 "relation",
-                f'{self.relation!r} is unknown; pass "add/remove" or "replace"',
+                f'must be "add/remove" or "replace", not {self.relation!r}',
             ) from None
         object.__setattr__(self, "given", _facts(self.given))
         if self.given and self.relation is not Relation.REPLACE:
             raise ArgumentError(
                 "given",
-                "needs neighbours that replace one unit: whoever comes or goes changes "
-                f'exact totals; pass Unit("{self.name}", "replace", given=…)',
+                "needs neighbours that replace one unit, because one unit more or less "
+                f'changes exact totals; pass Unit("{self.name}", "replace", given=…)',
             )
 
     def replacing(self) -> Unit:
@@ -74,7 +74,7 @@ class Unit:
         return same and set(other.given) <= set(self.given)
 
     def __str__(self) -> str:
-        return f"one {self.name}, {self.relation}{facts_in_words(self.given)}"
+        return f"one {self.name} ({self.relation}){facts_in_words(self.given)}"
 
 
 def facts_in_words(given: Iterable[str]) -> str:
@@ -95,8 +95,8 @@ def _facts(given: Any) -> tuple[str, ...]:
     if not several or not plain or len(listed) > MOST_GIVEN:
         raise ArgumentError(
             "given",
-            f"must list up to {MOST_GIVEN} facts in words of 1 to {LONGEST_GIVEN} "
-            'characters, such as ("total of each state",)',
+            f"must be a list of at most {MOST_GIVEN} strings with 1 to {LONGEST_GIVEN} "
+            'printable characters each; pass for example ("total of each state",)',
         )
     return tuple(sorted(set(listed)))
 
@@ -116,17 +116,15 @@ def common_unit(units: Iterable[Unit], argument: str) -> Unit:
 def _mismatch(first: Unit, other: Unit) -> str:
     if first.name != other.name:
         return (
-            f"guarantees for different units ({first} and {other}) do not add "
-            "up; compose each unit on its own account"
+            f"a guarantee for {first} and one for {other} cannot be added up; compose "
+            "those of each unit separately"
         )
     if first.relation is not other.relation:
         return (
-            f"guarantees under different relations ({first} and {other}) do not add "
-            "up; convert those under add/remove with .for_replacement() (there is no "
-            "way back)"
+            f"a guarantee for {first} and one for {other} cannot be added up; convert "
+            "those under add/remove with .for_replacement() (this cannot be undone)"
         )
     return (
-        f"guarantees given different facts ({first} and {other}) do not add up; one "
-        "holds given more facts too: state that with .for_facts([…]) (there is no way "
-        "back)"
+        f"a guarantee for {first} and one for {other} cannot be added up; call "
+        ".for_facts([…]) with all facts on each of them (this cannot be undone)"
     )
