@@ -18,6 +18,8 @@ ASKED = {
     "units": "SELECT ward, COUNT(DISTINCT patient_id) FROM visits GROUP BY ward",
     "moments": "SELECT AVG(cost), AVG(share), VAR_SAMP(paid), CORR(cost, change) FROM visits",
     "trees": "SELECT MEDIAN(cost), QUANTILE_CONT(share, 0.9), MIN(day), MAX(moment), MEDIAN(paid) FROM visits",
+    "trees around zero": "SELECT MEDIAN(paid - 300.5), MEDIAN(share * 1e6 - 2e5), MEDIAN(cost - 50000), "
+    "MEDIAN(1 - share * paid) FROM visits",
     "expressions": "SELECT SUM(ROUND(paid / 7, 2)), SUM(SQRT(share)), AVG(LN(1 + paid)), SUM(paid % 3.7) FROM visits",
     "summaries": "SELECT SUM(LEAST(s, 900)), AVG(LEAST(a, 1)) FROM (SELECT patient_id, SUM(paid) AS s, AVG(share) AS a "
     "FROM visits GROUP BY patient_id) t",

@@ -24,7 +24,7 @@ from dither.query.collect.runner import running
 from dither.query.plan.choose import plan_of
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.request import request_of
-from dither.query.plan.vectors import CAP, Kind
+from dither.query.plan.vectors import Kind
 from dither.query.sql.bind import bind
 from tests.neighbours.neighbour_engines import PLACES
 from tests.neighbours.neighbour_place import IDS, NUMBERED, ROWS, Place, replacing
@@ -176,7 +176,7 @@ def radii_of(plan: Plan, random: Random | None = None) -> dict[int, Sequence[int
     """
     found: dict[int, Sequence[int]] = {}
     for m, measurement in enumerate(plan.measurements):
-        row = measurement.vector.row
+        row, limit = measurement.vector.row, measurement.vector.limit
         sizes = {
             1,
             row // 3 + 1,
@@ -184,14 +184,14 @@ def radii_of(plan: Plan, random: Random | None = None) -> dict[int, Sequence[int
             2 * row,
             7 * row + 1,
             50 * row,
-            CAP,
+            limit,
             measurement.radius or row,
         }
         if measurement.vector.sure:
-            sizes = {measurement.radius or row}
+            sizes, limit = {measurement.radius or row}, row
         elif measurement.vector.kind is Kind.DISTINCT:
             sizes = {1, 2, measurement.radius or 1}
-        held = sorted({min(size, CAP) for size in sizes})
+        held = sorted({min(size, limit) for size in sizes})
         found[m] = held if random is None else random.sample(held, min(2, len(held)))
     return found
 

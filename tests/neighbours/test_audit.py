@@ -1,9 +1,11 @@
 import numpy as np
 
 from dither.noise import discrete_laplace
+from tests.chance import chance
 from tests.neighbours.audit import epsilon_lower_bound
 
 
+@chance(5e-8)
 def test_it_finds_half_the_noise_and_accepts_the_whole():
     honest = discrete_laplace(1.0, 200_000)
     too_small = discrete_laplace(0.5, 200_000)

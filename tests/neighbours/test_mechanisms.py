@@ -31,6 +31,7 @@ from dither.mechanisms import (
     Tree,
     TreeMechanism,
 )
+from tests.chance import chance
 from tests.neighbours.audit import epsilon_lower_bound
 from tests.privacy.support import renyi_divergence
 
@@ -260,6 +261,7 @@ CASES = [
 ]
 
 
+@chance(5e-8)
 @pytest.mark.parametrize(
     ("mechanism", "here", "there"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
@@ -271,12 +273,14 @@ def test_samples_do_not_refute_the_promise(mechanism, here, there):
     assert epsilon_lower_bound(draws(here), draws(there)) <= 0.8
 
 
+@chance(5e-8)
 def test_gaussian_samples_do_not_refute_the_promise():
     mechanism = Gaussian(sensitivity=1, epsilon=1, delta=1e-3)
     here, there = (mechanism.release(np.full(DRAWS, value)) for value in (0, 1))
     assert epsilon_lower_bound(list(here), list(there), delta=1e-3) <= 1
 
 
+@chance(5e-8)
 def test_vector_laplace_samples_do_not_refute_the_promise():
     """Two entries that both move by half the sensitivity."""
     mechanism = Laplace(sensitivity=2, epsilon=1)
@@ -292,6 +296,7 @@ def test_vector_laplace_samples_do_not_refute_the_promise():
     assert epsilon_lower_bound(here, there) <= 1
 
 
+@chance(5e-8)
 @pytest.mark.parametrize(
     ("promise", "delta"), [({"epsilon": 0.8}, 0.0), ({"mu": 0.5}, 1e-3)]
 )
@@ -312,6 +317,7 @@ def test_tree_samples_do_not_refute_the_promise(promise, delta):
     )
 
 
+@chance(1e-9)
 def test_half_the_noise_of_a_tree_breaks_its_promise():
     """The audit above can fail: noise for one level on two."""
     mechanism = Laplace(sensitivity=1, epsilon=0.8)
@@ -327,6 +333,7 @@ def test_half_the_noise_of_a_tree_breaks_its_promise():
     assert epsilon_lower_bound(here, there) > 0.8
 
 
+@chance(9e-8)
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_named_keys_do_not_refute_the_promise(unit):
     """A unit with two keys, one of which nobody else has; where neighbours replace it,
@@ -354,6 +361,7 @@ def test_named_keys_do_not_refute_the_promise(unit):
     ) > mechanism.guarantee.epsilon_at(0.03)
 
 
+@chance(9e-8)
 @pytest.mark.parametrize("unit", [dither.ROW, dither.ROW.replacing()])
 def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
     """A unit lifts two keys from 3 units to 4, which is what a candidate needs; a
@@ -442,6 +450,7 @@ MORE = [
 ]
 
 
+@chance(5e-8)
 @pytest.mark.parametrize(
     ("once", "here", "there", "epsilon", "delta"),
     [c[1:] for c in MORE],
@@ -507,6 +516,7 @@ ARRAYS = [
 ]
 
 
+@chance(5e-8)
 @pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("ask", "here", "there"), [c[1:] for c in ARRAYS], ids=[c[0] for c in ARRAYS]

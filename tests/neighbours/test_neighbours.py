@@ -62,7 +62,7 @@ def places(engine):
         place.close()
 
 
-QUICK = {"max_examples": 8, "deadline": None, "derandomize": True, "database": None}
+QUICK = {"max_examples": 4, "deadline": None, "derandomize": True, "database": None}
 UNSHRUNK = {
     "phases": [Phase.explicit, Phase.generate],
     "suppress_health_check": list(HealthCheck),

@@ -45,5 +45,5 @@ def test_kept_data_needs_a_book() -> None:
     check_book(False, None, None)
     check_book(True, dither.Budget(epsilon=1.0), None)
     check_book(True, 1.0, "book.db")
-    with pytest.raises(dither.ArgumentError, match="ledger: is missing"):
+    with pytest.raises(dither.ArgumentError, match="ledger is missing"):
         check_book(True, 1.0, None)

@@ -42,7 +42,7 @@ def test_a_user_without_a_name(monkeypatch: pytest.MonkeyPatch, found: object) -
 def test_a_login_name_without_a_share(budget: dither.Budget) -> None:
     budget.share("ana", 0.5)
     with (
-        pytest.raises(BudgetExceeded, match=r"login has no share.*pass --by"),
+        pytest.raises(BudgetExceeded, match=r"login does not have a share.*pass --by"),
         asking(budget, None) as name,
     ):
         budget.charge(PureDP(0.1), by=name)

@@ -92,7 +92,7 @@ WRONG: list[tuple[str, Any]] = [
 )
 def test_a_cost_that_is_none(database, argument, value) -> None:
     message = refused(database, COUNT, ArgumentError, **{argument: value, "radius": 1})
-    assert message.startswith(f"{argument}: ") or (argument, value) == ("rho", 1e-320)
+    assert argument in message or (argument, value) == ("rho", 1e-320)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_a_cost_that_is_none(database, argument, value) -> None:
     ids=lambda part: repr(part).partition(" at 0x")[0][:30],
 )
 def test_an_argument_that_is_none(database, argument, value) -> None:
-    assert refused(
+    assert argument in refused(
         database, COUNT, ArgumentError, **{"epsilon": 0.1, argument: value}
-    ).startswith(f"{argument}: ")
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_an_argument_that_is_none(database, argument, value) -> None:
     ],
 )
 def test_a_cost_in_two_ways(database, cost) -> None:
-    assert "in one way" in refused(database, COUNT, ArgumentError, **cost)
+    assert "pass exactly one of" in refused(database, COUNT, ArgumentError, **cost)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-300, 5e-324])
@@ -170,15 +170,19 @@ def test_a_cost_so_small_that_no_integer_holds_its_noise(epsilon, value) -> None
         message = told(
             lambda: database.sql(f"SELECT {value} FROM visits", epsilon=epsilon)
         )
-        assert message == "" or message.startswith("epsilon: is too small")
+        assert message == "" or message.startswith("epsilon is too small")
         assert [kind for kind, _ in log(database)].count("charge") == (message == "")
 
 
 def test_no_cost_at_all(database) -> None:
     for ask in (database.sql, database.preview):
-        with pytest.raises(ArgumentError, match="state what this may cost in one way"):
+        with pytest.raises(
+            ArgumentError, match="pass exactly one of epsilon, rho, share or error"
+        ):
             ask(COUNT)
-        with pytest.raises(ArgumentError, match="state what this may cost in one way"):
+        with pytest.raises(
+            ArgumentError, match="pass exactly one of epsilon, rho, share or error"
+        ):
             ask(COUNT, epsilon=None)
 
 
@@ -188,7 +192,7 @@ def test_no_cost_at_all(database) -> None:
 def test_nobody_asks(database, by) -> None:
     before = len(database.account.history())
     for ask in (database.sql, database.preview):
-        with pytest.raises(ArgumentError, match=r"^by: "):
+        with pytest.raises(ArgumentError, match=r"^by must "):
             ask(COUNT, epsilon=0.1, by=by)
     assert len(database.account.history()) == before
 

@@ -35,7 +35,9 @@ def test_histograms_count_in_public_cells() -> None:
             dataset.histogram(["ward"], rows=0, receipt=receipt)
 
 
-@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize(
+    "most", [2, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 3))]
+)
 def test_one_unit_moves_a_histogram_by_its_rows(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,8 @@ def test_several_tables_of_all_kinds_at_once(tmp_path: Path) -> None:
         "budget": (1e6, 1e-6),
     }
     with pytest.raises(
-        ArgumentError, match="ledger: is missing; say where the account is kept"
+        ArgumentError,
+        match="ledger is missing; pass the place where the account is kept",
     ):
         dither.open(tables, **declared)
     asked = [
@@ -118,15 +120,15 @@ def test_several_frames_have_a_budget_in_this_process() -> None:
         (
             {"age": [1, 2], "ward": ["x", "y"]},
             {},
-            "age is a list and no table; pass frames or files by the names",
+            "the source of 'age' is of type list, which is not a table; pass frames or files",
         ),
-        ({1: pd.DataFrame(ROWS)}, {}, "a dict without tables cannot be opened"),
+        ({1: pd.DataFrame(ROWS)}, {}, "source must hold at least one table"),
         (
             {"visits": pd.DataFrame(ROWS)},
             {"table": "visits"},
-            "table: stands with its source here",
+            "table cannot be passed with several sources",
         ),
-        ({"visits": 5}, {}, "a int cannot be opened"),
+        ({"visits": 5}, {}, "a source of type int cannot be opened"),
         (
             {"a": pd.DataFrame(ROWS), "b": "postgresql://x/y"},
             {},
@@ -135,7 +137,7 @@ def test_several_frames_have_a_budget_in_this_process() -> None:
         (
             pd.DataFrame(ROWS),
             {"public": "visits"},
-            "public: is about several tables, but one was opened",
+            "public cannot be used with a single table",
         ),
     ],
 )
@@ -158,6 +160,11 @@ def test_the_book_lies_beside_the_file_and_outlives_the_process(tmp_path: Path) 
     assert again.rows == answer.rows
     assert again.interval() == answer.interval()
     assert again.receipt == answer.receipt
+    told = json.loads(again.to_json())
+    assert told["cost"] == f"nothing, this is the stored answer of {answer.receipt}"
+    assert told["share"] == 0
+    assert told["remaining"].startswith("66.6 %")
+    assert f"remaining: {told['remaining']}" in str(again).splitlines()
 
 
 def test_a_frame_has_a_budget_in_this_process_only() -> None:
@@ -165,12 +172,19 @@ def test_a_frame_has_a_budget_in_this_process_only() -> None:
         assert "this process only" in str(database.account)
 
 
+def test_answers_of_a_process_only_budget_say_so() -> None:
+    with dither.open(pd.DataFrame(ROWS), **PUBLIC) as database:
+        assert "this process only" in str(
+            database.sql("SELECT COUNT(*) FROM data", epsilon=1.0)
+        )
+
+
 def test_a_budget_cannot_be_opened_anew(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
     with dither.open(source, **PUBLIC) as database:
         database.sql(QUESTION, epsilon=1.0)
     with pytest.raises(
-        LedgerError, match=r"visits.dither.db: the account visits promises ε = 3"
+        LedgerError, match=r"visits.dither.db: the account visits has ε = 3, not ε = 5"
     ) as problem:
         dither.open(source, **PUBLIC | {"budget": 5.0})
     book = tmp_path / "visits.dither.db"
@@ -191,7 +205,7 @@ def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
         shown = database.preview(QUESTION, epsilon=1.0)
         assert shown.affordable
         assert shown.share == pytest.approx(1 / 3)
-        assert "not open yet" in str(database.account)
+        assert "the first charge opens the account" in str(database.account)
         assert (
             database.account.spent,
             database.account.charges,
@@ -204,7 +218,7 @@ def test_an_account_opens_at_its_first_charge(tmp_path: Path) -> None:
         assert [entry.kind for entry in ledger.entries()] == ["book"]
     with dither.open(source, **PUBLIC | {"budget": 5.0}, population=2500) as database:
         database.sql(QUESTION, epsilon=1.0)
-        assert "not open yet" not in str(database.account)
+        assert "the first charge opens the account" not in str(database.account)
     with dither.Ledger.open(book) as ledger:
         assert [entry.kind for entry in ledger.entries()][:3] == [
             "book",
@@ -224,7 +238,7 @@ def test_the_first_charge_wins(tmp_path: Path) -> None:
         second.preview(QUESTION, epsilon=1.0)
         first.sql(QUESTION, epsilon=1.0)
         for ask in (second.sql, second.preview):
-            with pytest.raises(LedgerError, match="visits promises ε = 3"):
+            with pytest.raises(LedgerError, match="visits has ε = 3, not ε = 5"):
                 ask(QUESTION, epsilon=1.0)
         assert first.account.charges == 1
 
@@ -234,7 +248,7 @@ def test_a_book_without_an_account_says_so(tmp_path: Path) -> None:
     dither.open(source, **PUBLIC).close()
     with pytest.raises(
         ArgumentError,
-        match=r"budget: is missing, and .*visits.dither.db has no account 'visits' yet; pass",
+        match=r"budget is missing, and .*visits.dither.db has no account 'visits' yet; pass",
     ):
         dither.open(source, **PUBLIC | {"budget": None})
     (tmp_path / "visits.dither.db").unlink()
@@ -280,9 +294,9 @@ def test_a_catalogue_brings_its_analysts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"bounds": {"age": (0, 9)}}, "bounds: is declared in the catalogue"),
-        ({"unit": "row"}, "unit: is declared in the catalogue"),
-        ({"budget": 3.0}, "budget: is declared in clinic.toml"),
+        ({"bounds": {"age": (0, 9)}}, "bounds cannot be passed with a catalogue"),
+        ({"unit": "row"}, "unit cannot be passed with a catalogue"),
+        ({"budget": 3.0}, "budget is declared in clinic.toml"),
     ],
 )
 def test_a_catalogue_says_it_all(
@@ -294,7 +308,7 @@ def test_a_catalogue_says_it_all(
 
 def test_a_budget_is_needed(tmp_path: Path) -> None:
     source, _ = sources(tmp_path)["csv"]
-    with pytest.raises(ArgumentError, match="budget: is missing; pass the ε"):
+    with pytest.raises(ArgumentError, match="budget is missing; pass the total ε"):
         dither.open(source, unit="who")
 
 
@@ -336,7 +350,7 @@ def test_an_analyst_without_a_share_replays_nothing() -> None:
         assert database.preview(QUESTION, by="bob", epsilon=1.0).replay
         database.account.share("ana", 0.5)
         assert not database.preview(QUESTION, by="bob", epsilon=1.0).replay
-        with pytest.raises(dither.BudgetExceeded, match="bob has no share"):
+        with pytest.raises(dither.BudgetExceeded, match="bob does not have a share"):
             database.sql(QUESTION, by="bob", epsilon=1.0)
 
 
@@ -389,12 +403,10 @@ def test_exact_facts_do_not_change_once_the_account_is_open(
         database.sql(QUESTION, epsilon=1.0)
         account = database.account
         stated = PUBLIC | {"unit": unit}
-        with pytest.raises(LedgerError, match="invariants come before the account"):
+        with pytest.raises(LedgerError, match="declare the exact facts"):
             dither.open(source, **stated)
         for budget in (account, None):
-            with pytest.raises(
-                ArgumentError, match="declare the exact facts that it was opened with"
-            ):
+            with pytest.raises(ArgumentError, match="declare the same exact facts"):
                 dither.open(source, **stated | {"budget": budget})
 
 

@@ -91,11 +91,12 @@ def test_a_mechanism_by_its_name() -> None:
 
 def test_a_name_that_nobody_brings() -> None:
     with pytest.raises(
-        ArgumentError, match="engine: there is no 'oracle'; there are: counting, duckdb"
+        ArgumentError,
+        match="there is no engine 'oracle'; use one of 'counting', 'duckdb'",
     ):
         database(engine="oracle")
     with pytest.raises(
         ArgumentError,
-        match="mechanism: there is no 'magic'; there are: careful, geometric, laplace",
+        match="there is no mechanism 'magic'; use one of 'careful', 'geometric', 'laplace'",
     ):
         database().sql("SELECT COUNT(*) FROM people", epsilon=1.0, mechanism="magic")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from dither.privacy import PureDP, Unit
+from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.query.preview import Preview, PreviewColumn
 
 MEAN = PreviewColumn(
@@ -27,7 +27,8 @@ PREVIEW = Preview(
     share=1 / 6,
     groups=5,
     notes=("values are clipped to their bounds",),
-    left="100 % is left",
+    cost="16.7 % of the account clinic",
+    remaining="80 %, for example one Laplace answer at ε = 2.5",
     delta=1e-6,
 )
 
@@ -41,8 +42,9 @@ def test_what_it_shows() -> None:
         "                      ±0.24 for groups of 1,000",
         "                      unknown for groups of 10,000",
         "rows: 5",
-        "cost: ε = 0.5 (pure), one patient, add/remove; ε = 0.5 at δ = 1e-06 alone; 16.7 % of the account",
-        "left: 100 % is left",
+        "guarantee: ε = 0.5 (pure), protects one patient (add/remove)",
+        "cost: 16.7 % of the account clinic",
+        "remaining after: 80 %, for example one Laplace answer at ε = 2.5",
         "values are clipped to their bounds",
     ]
 
@@ -59,24 +61,40 @@ def test_private_keys_and_no_account() -> None:
             groups="private keys, at most 1,000",
             share=None,
             delta=0.0,
-            left="",
+            cost="not charged to any account",
+            remaining="",
         )
     )
     assert "rows: private keys, at most 1,000" in shown
     assert "of the account" not in shown
-    assert "at δ" not in shown
-    assert "left:" not in shown
+    assert "remaining" not in shown
+
+
+def test_a_guarantee_without_an_epsilon_is_stated_at_delta() -> None:
+    unit = Unit("patient")
+    shown = str(
+        replace(
+            PREVIEW, guarantee=ZeroConcentratedDP(0.01, unit=unit), epsilon_alone=0.7
+        )
+    )
+    assert (
+        "guarantee: ε = 0.7 at δ = 1e-06, protects one patient (add/remove); "
+        "by ρ = 0.01 (zCDP)"
+    ) in shown
 
 
 def test_what_cannot_be_paid_says_so() -> None:
-    assert "would be refused" in str(replace(PREVIEW, affordable=False))
-    assert "would be refused" not in str(PREVIEW)
+    shown = str(replace(PREVIEW, affordable=False)).splitlines()
+    assert shown[-3].startswith("refused: this does not fit into the remaining budget")
+    assert shown[-2].startswith("remaining: 80 %")
+    assert "refused" not in str(PREVIEW)
 
 
 def test_a_replay_is_free() -> None:
     shown = str(replace(PREVIEW, replay=True, affordable=False))
     assert "cost: nothing" in shown
-    assert "would be refused" not in shown
+    assert "remaining: 80 %" in shown
+    assert "refused" not in shown
 
 
 def test_html_is_escaped() -> None:
@@ -109,3 +127,37 @@ def test_json_holds_no_infinities() -> None:
     found = json.loads(endless.to_json(), parse_constant=pytest.fail)
     assert found["columns"][0]["errors"][0]["width"] is None
     assert found["epsilon_alone"] is None
+
+
+def test_json_says_what_print_says_in_its_order() -> None:
+    found = json.loads(PREVIEW.to_json())
+    names = ("groups", "guarantee", "cost", "refused", "remaining", "notes")
+    assert [name for name in found if name in names] == list(names)
+    assert found["cost"] == "16.7 % of the account clinic"
+    assert found["refused"] is None
+    refused = json.loads(replace(PREVIEW, affordable=False).to_json())
+    assert refused["refused"].startswith("this does not fit into the remaining budget")
+    again = replace(PREVIEW, replay=True, affordable=False)
+    assert f"cost: {json.loads(again.to_json())['cost']}" in str(again).splitlines()
+
+
+def test_markdown_has_the_lines_of_print() -> None:
+    head, *rest = PREVIEW.to_markdown().splitlines()
+    assert head == "| column | what | ± at 95 % |"
+    assert [line for line in rest if line.startswith("- ")] == [
+        f"- {line}" for line in PREVIEW.about()
+    ]
+
+
+def test_its_short_form_is_the_cost_and_what_remains() -> None:
+    assert repr(PREVIEW) == (
+        "<Preview: cost 16.7 % of the account clinic, 80 % would remain>"
+    )
+    assert repr(replace(PREVIEW, affordable=False)) == (
+        "<Preview: refused, cost 16.7 % of the account clinic, 80 % remains>"
+    )
+    assert (
+        repr(replace(PREVIEW, replay=True)) == "<Preview: cost nothing, 80 % remains>"
+    )
+    free = replace(PREVIEW, share=None, cost="not charged to any account", remaining="")
+    assert repr(free) == "<Preview: not charged to any account>"

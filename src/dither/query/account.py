@@ -20,14 +20,14 @@ MEMORY = ":memory:"
 
 
 def check_book(kept: bool, budget: Any, ledger: Any) -> None:
-    """Data that is kept without a place beside it: a budget that starts anew in each
+    """Data that is kept without a place beside it: a budget that starts again in each
     process protects nobody.
     """
     if kept and ledger is None and not isinstance(budget, Account):
         raise ArgumentError(
             "ledger",
-            "is missing; say where the account is kept, such as "
-            'ledger="clinic.dither.db" or an address',
+            "is missing; pass the place where the account is kept, such as "
+            'ledger="clinic.dither.db" or the address of a database',
         )
 
 
@@ -40,14 +40,14 @@ def promise_of(budget: Any, delta: float | None) -> tuple[float | None, float | 
     )
     if isinstance(epsilon, tuple) or (epsilon is not budget and delta is not None):
         raise ArgumentError(
-            "budget", "must be ε, or ε and δ as a pair such as (3.0, 1e-6)"
+            "budget", "must be ε, or ε and δ as one pair such as (3.0, 1e-6)"
         )
     if (
         isinstance(epsilon, bool)
         or not fraction("budget", epsilon, "pass ε as a number, such as budget=3.0") > 0
     ):
         raise ArgumentError(
-            "budget", "must be positive, as ε; pass a number, such as budget=3.0"
+            "budget", "must be a positive ε; pass a number such as budget=3.0"
         )
     return epsilon, stated
 
@@ -69,7 +69,8 @@ def book_of(
     if not isinstance(ledger, str | Path | Ledger | None) or "\0" in str(ledger):
         raise ArgumentError(
             "ledger",
-            "must be a book: the path of a file, an address, or an open Ledger",
+            "must be the path of a ledger file, the address of a database, or an open "
+            "Ledger",
         )
     there = ledger is not None or (
         beside is not None and ("://" in str(beside) or Path(beside).exists())

@@ -54,7 +54,7 @@ def answer(
 
 @contextmanager
 def asking(account: Account, by: str | None) -> Iterator[str]:
-    """Ask under a name. Where that is the login name and has no share, the refusal says
+    """Ask under a name. If that is the login name and has no share, the refusal says
     what to do.
     """
     name = asker(by)
@@ -68,9 +68,7 @@ def asking(account: Account, by: str | None) -> Iterator[str]:
 
 
 def advice(account: Account, by: str | None, name: str) -> str:
-    """What to do where the login name has no share, but others have; empty where that
-    is not so.
-    """
+    """Advice if the login name has no share, but others have; empty otherwise."""
     if by is not None:
         return ""
     shares = account.shares()

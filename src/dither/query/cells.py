@@ -48,23 +48,25 @@ def cells_of(catalogue: Catalogue, cells: Sequence[str], table: Table) -> Questi
         if key.values is None:
             raise ArgumentError(
                 "cells",
-                f"{cell} has no public values; declare its keys, or bounds that make "
-                "it countable",
+                f"{cell!r} has no public values; declare the keys or the bounds of its "
+                "column",
             )
     if len(question.keys) != len(cells) or not isinstance(question.rows, Scan):
         raise ArgumentError(
-            "cells", "must be different expressions about columns, each named once"
+            "cells", "must be different expressions with columns, each listed once"
         )
     sizes = [len(key.values or ()) for key in question.keys]
     if math.prod(sizes) > MOST_NUMBERS:
         raise ArgumentError(
-            "cells", f"are {math.prod(sizes):,}, and {MOST_NUMBERS:,} is the most"
+            "cells",
+            f"the expressions make {math.prod(sizes):,} cells, and the limit is "
+            f"{MOST_NUMBERS:,}; use fewer or coarser expressions",
         )
     return question
 
 
 def expression(cell: Any) -> str:
-    """One expression in brackets. What could end it early, and go on with other SQL, is
+    """One expression in brackets. What could end it early, and resume other SQL, is
     refused: a comment, a bracket too many, a comma outside of brackets.
     """
     if not isinstance(cell, str):
@@ -83,7 +85,8 @@ def expression(cell: Any) -> str:
         alone = alone and depth >= 0 and not outside and not token.comments
     if not alone or depth:
         raise ArgumentError(
-            "cells", f"{cell!r:.60} is not one expression; write each by itself"
+            "cells",
+            f"{cell!r:.60} is not one expression; list each expression by itself",
         )
     return f"({cell})"
 
@@ -96,7 +99,7 @@ def axes_of(question: Question) -> tuple[tuple[Any, ...], ...]:
 def counted(
     catalogue: Catalogue, engine: Engine, question: Question, rows: int, salt: str
 ) -> CellCounts:
-    """How many rows lie in each cell, where each unit counts for at most `rows`."""
+    """Number of rows in each cell, if each unit contributes at most `rows`."""
     most = whole("rows", rows, "pass the most rows of a unit that count, such as 1")
     writer = Writer(engine.dialect, catalogue.table)
     sql = _statement(writer, question, most, salt)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from dither.errors import (
 from dither.ledger import Account, Ledger, Receipt
 from dither.ledger.receipt import check_text
 from dither.ledger.replay import replay_key
-from dither.ledger.shares import share_of
 from dither.noise import token
 from dither.privacy import Unit
 from dither.query.answer.assemble import Answer
@@ -54,6 +54,7 @@ from dither.query.sql.question import Output, Question
 from dither.query.sql.reserved import with_quotes
 from dither.release import Source
 from dither.table import TableRelease
+from dither.wording import foreseen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,8 @@ __all__ = ["Database"]
 PURPOSE = 500
 SALT_BYTES = 16
 STACK = 350
-"""How many levels of the interpreter's stack measuring the deepest plan may need."""
+"""Number of levels of the interpreter's stack that measuring the deepest plan may need.
+"""
 
 
 class Database:
@@ -82,7 +84,7 @@ class Database:
     ) -> None:
         if account.unit != catalogue.unit:
             words = (
-                f"is for {account.unit}, but the dataset is about "
+                f"is for {account.unit}, but the dataset protects "
                 f"{catalogue.unit}; {_another(account.unit, catalogue.unit)}"
             )
             raise ArgumentError("budget", words)
@@ -101,12 +103,12 @@ class Database:
 
     @property
     def tables(self) -> Tables:
-        """What is declared about each table."""
+        """The declarations of each table."""
         return Tables(self.catalogue)
 
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:
-        """What is declared about the columns of private tables."""
+        """The declarations of the columns of private tables."""
         tables = self.catalogue.private
         return {
             one.name if len(tables) == 1 else f"{table.name}.{one.name}": _facts(
@@ -128,17 +130,17 @@ class Database:
             parsed = parse(query)
         if parsed.explain:
             raise QueryError(
-                "EXPLAIN asks for a preview; pass the question to preview, or leave "
-                "EXPLAIN out"
+                "a question with EXPLAIN asks for a preview; call preview() instead, or "
+                "leave EXPLAIN out"
             )
         request, by = _stated(cost)
         plan = self._plan(parsed, request, by)
         purpose = " ".join(query.split())[:PURPOSE]
         stored = self.account.stored(self._key(plan), by=by)
         if stored is not None:
-            return self._release(
-                plan, *self._read(plan, stored, by, purpose), replayed=True
-            )
+            found = self._read(plan, stored, by, purpose)
+            left = self.account.remaining_for(by).in_words()
+            return replace(self._release(plan, *found, replayed=True), remaining=left)
         self._check_minimum(plan)
         with self.account.spending(plan.guarantee, by=by, purpose=purpose) as receipt:
             kept = self._keep(plan, self._measured(plan), receipt)
@@ -157,7 +159,7 @@ class Database:
         return self._preview(self._parsed(query), *_stated(cost))
 
     def plan(self, query: Any, cost: QueryCost) -> Plan:
-        """What a question would measure."""
+        """The measurements of a question."""
         return self._plan(self._parsed(query), *_stated(cost))
 
     def explain_plan(self, query: Any, cost: QueryCost) -> str:
@@ -227,7 +229,7 @@ class Database:
 
     @contextmanager
     def _remembering(self) -> Iterator[None]:
-        """What goes wrong in the engine is kept for the curator."""
+        """Errors of the engine are kept for the curator."""
         try:
             yield
         except EngineFailed as problem:
@@ -304,7 +306,7 @@ class Database:
         )
 
     def _measured(self, plan: Plan) -> Noisy:
-        """What the engine measures. Whatever goes wrong there may speak of the data, so
+        """The measurements of the engine. An error there may depend on the data, so
         none of it is passed on.
         """
         try:
@@ -314,7 +316,8 @@ class Database:
         # Raised here and not where the problem was caught, so that it carries no trace
         # of it.
         raise EngineFailed(
-            "the engine could not finish this question; its curator can look into it"
+            "the engine could not finish this question; ask the curator to look at the "
+            "cause"
         )
 
     def _preview(self, parsed: Parsed, request: Request, by: str | None) -> Preview:
@@ -323,17 +326,22 @@ class Database:
         if not replay:
             self._check_minimum(plan)
         delta = self.account.terms.total.delta
+        affordable = self.account.affords(plan.guarantee, by=by)
+        charged = affordable and not replay
+        cost = foreseen(self.account, plan.guarantee, by, charged=charged)
         return Preview(
             columns=tuple(_column(plan, output) for output in plan.question.outputs),
             guarantee=plan.guarantee,
             epsilon_alone=plan.guarantee.epsilon_at(delta),
-            share=float(share_of(plan.guarantee, self.account.terms)),
-            groups="as many as private keys are named"
+            share=cost.share,
+            groups="one per private key that is released"
             if plan.groups is None
             else plan.groups,
             notes=tuple(described(plan)[1:]),
-            affordable=self._affordable(plan, by),
-            left=self.account.remaining_for(by).in_words(),
+            affordable=affordable,
+            cost=cost.cost,
+            remaining=cost.remaining,
+            refused=cost.refused,
             replay=replay,
             delta=delta,
         )
@@ -353,7 +361,7 @@ class Database:
     def _keep(
         self, plan: Plan, noisy: Noisy, receipt: Receipt
     ) -> tuple[Noisy, Receipt]:
-        """Store the release durably before it is shown. Where someone else was faster,
+        """Store the release durably before it is shown. If someone else was faster,
         theirs is the answer.
         """
         about = {
@@ -408,12 +416,12 @@ class Database:
         self, plan: Plan, noisy: Noisy, receipt: Receipt, *, replayed: bool = False
     ) -> TableRelease:
         answer = Answer(plan, noisy)
-        notes = Notes(plan, noisy, answer.selected_from)
+        notes = Notes(plan, noisy, answer.selected_from, answer.absent)
         outputs = plan.question.outputs
         return TableRelease(
             columns=tuple(output.name for output in outputs),
             rows=answer.rows,
-            sources=(Source(plan.guarantee, receipt),),
+            sources=(Source(plan.guarantee, receipt, self.account.terms.total.delta),),
             spread=answer.spread,
             notes=notes.all(),
             replayed=replayed,
@@ -423,6 +431,7 @@ class Database:
                 output.name for output in outputs if isinstance(output.expr, KeyLeaf)
             ),
             details=partial(details_of, plan),
+            words=answer.words,
         )
 
     def close(self) -> None:
@@ -439,12 +448,9 @@ class Database:
 
 
 def _another(theirs: Unit, mine: Unit) -> str:
-    """What to do with an account for another unit."""
+    """Advice if the account is for another unit."""
     if theirs.name == mine.name and theirs.given != mine.given:
-        return (
-            "invariants come before the account: declare the exact facts that it was "
-            "opened with"
-        )
+        return "declare the same exact facts (given=) as when the account was opened"
     return "pass an account for that unit"
 
 
@@ -472,7 +478,7 @@ def _parsed(query: Any) -> Parsed:
 
 
 def _stated(cost: QueryCost) -> tuple[Request, str | None]:
-    """What a question may cost, and who asks it."""
+    """Keywords for the cost of a question and for the analyst who asks."""
     words: dict[str, Any] = {**cost}
     by = _analyst(words.pop("by", None))
     return request_of(words), by

@@ -31,16 +31,18 @@ DTYPES = {
 def private_table(catalogue: Catalogue, name: str | None) -> Table:
     """A private table by its name, or the only one."""
     if name is not None and not isinstance(name, str):
-        raise ArgumentError("table", "must be the name of a table")
+        raise ArgumentError("table", "must be the name of a table, as a string")
     if name is None:
         first, *others = catalogue.private
         if others:
-            known = ", ".join(table.name for table in catalogue.private)
-            raise ArgumentError("table", f"is missing; name one of {known}")
+            known = ", ".join(repr(table.name) for table in catalogue.private)
+            raise ArgumentError("table", f"is missing; pass one of {known}")
         return first
     found = catalogue.table(name)
     if found.public:
-        raise ArgumentError("table", f"{found.name} is public; name a private table")
+        raise ArgumentError(
+            "table", f"the table {found.name!r} is public; pass a private table"
+        )
     return found
 
 

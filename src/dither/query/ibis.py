@@ -32,7 +32,7 @@ TYPES = {
     Type.TIMESTAMP: "timestamp",
 }
 AROUND = {"expressions", "from_", "where", "order", "limit", "offset", "kind"}
-"""What may stand around an aggregation and be moved inside."""
+"""Operations around an aggregation that may be moved inside."""
 
 
 def table_of(catalogue: Catalogue, name: str) -> Table:
@@ -51,7 +51,7 @@ def sql_of(expression: Any) -> str:
         raise ArgumentError(
             "expression",
             f"must be an Ibis expression, not {type(expression).__name__}; "
-            "for SQL use .sql",
+            "for SQL, call .sql",
         )
     try:
         text = str(ibis.to_sql(expression, dialect="duckdb"))
@@ -59,7 +59,7 @@ def sql_of(expression: Any) -> str:
     except Exception as problem:
         raise QueryError(
             "Ibis cannot write this expression as SQL "
-            f"({type(problem).__name__}); ask in SQL"
+            f"({type(problem).__name__}); write the question in SQL"
         ) from None
     return _plain(tree).sql(dialect="duckdb")
 

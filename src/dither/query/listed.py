@@ -37,8 +37,8 @@ MOST_CELLS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Listed:
-    """What is counted: the expressions of all axes as a question's keys, the lists, and
-    how many rows of a unit count.
+    """The counted combinations: the expressions of all axes as a question's keys, the
+    lists, and how many rows of a unit count.
     """
 
     question: Question
@@ -79,26 +79,30 @@ def listed_of(catalogue: Catalogue, axes: Sequence[Axis], table: Table) -> Quest
     )
     if len(question.keys) != len(written) or not isinstance(question.rows, Scan):
         raise ArgumentError(
-            "cells", "must be different expressions about columns, each named once"
+            "cells", "must be different expressions with columns, each listed once"
         )
     columns = [column for axis in axes for column in axis.columns]
     for key, column in zip(question.keys, columns, strict=True):
         kind = KINDS.get(key.expr.type)
         if kind is None or not all(type(one) is kind for one in column):
-            raise ArgumentError("cells", "are listed for texts and whole numbers only")
+            raise ArgumentError(
+                "cells",
+                "must list strings for a column of type text and integers for a column "
+                "of type integer; convert them, or choose another column",
+            )
     for axis in axes:
         # A row must never find two cells: it would count twice.
         if len(set(zip(*axis.columns, strict=True))) < axis.size:
             raise ArgumentError("cells", "are listed twice; list each cell once")
     if math.prod(axis.size for axis in axes) > MOST_CELLS:
-        raise ArgumentError("cells", f"must be {MOST_CELLS:,} at most")
+        raise ArgumentError("cells", f"must number at most {MOST_CELLS:,}; list fewer")
     return question
 
 
 def counted_in(
     catalogue: Catalogue, engine: Engine, histograms: Sequence[Listed], salt: str
 ) -> list[NDArray[np.int64]]:
-    """How many rows lie in each cell, where each unit counts for at most `rows`. All
+    """Number of rows in each cell; each unit contributes at most `rows` of them. All
     histograms are counted in one session, and so of one state of the table.
     """
     for cells in histograms:

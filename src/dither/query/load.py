@@ -20,11 +20,19 @@ def load_catalogue(path: str | Path) -> Catalogue:
         text = place.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ArgumentError(
-            str(path), f"cannot be read ({error.strerror}); name a catalogue file"
+            str(path),
+            f"{_gone(place, error)}; pass the path of a catalogue, such as clinic.toml",
         ) from None
     except UnicodeDecodeError:
-        raise ArgumentError(str(path), "is not UTF-8 text; save it as UTF-8") from None
+        words = f"the file {str(path)!r} is not UTF-8 text; save it as UTF-8"
+        raise ArgumentError(str(path), words) from None
     return parse_catalogue(text, place.name, place.absolute().parent)
+
+
+def _gone(place: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"the file {str(place)!r} does not exist"
+    return f"the file {str(place)!r} cannot be read ({error.strerror})"
 
 
 def parse_catalogue(

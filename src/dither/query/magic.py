@@ -28,14 +28,14 @@ __all__ = ["Magic", "load_ipython_extension"]
 
 NAME = re.compile(r"(?<!\S)([^\W\d]\w*)\s*=(?=\s|$)")
 FIRST = (
-    "choose a database first: %dither clinic.toml, or %dither and "
-    "the name of one that is open"
+    "no database is chosen; run %dither with a catalogue, such as %dither clinic.toml, "
+    "or with the name of an open database"
 )
 
 
 class Options(argparse.ArgumentParser):
-    """What may stand on the line of a cell. A mistake is an error to read, not the end
-    of the notebook.
+    """The options on the line of a cell. A mistake is an error to read, not the end of
+    the notebook.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,9 @@ class Options(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise ArgumentError(
-            "%%dither", f"{message}; write for example %%dither --epsilon 0.5 name ="
+            "%%dither",
+            f"the options of %%dither cannot be read ({message}); write for example "
+            "%%dither --epsilon 0.5 name =",
         )
 
 
@@ -63,7 +65,7 @@ def split(line: str) -> list[str]:
         return shlex.split(line)
     except ValueError as error:
         raise ArgumentError(
-            "%dither", f"{line!r} has a quotation mark without its partner; close it"
+            "%dither", f"a quotation mark in {line!r} is not closed; close it"
         ) from error
 
 
@@ -94,12 +96,14 @@ class Magic:
 
     def choose(self, line: str) -> None:
         """Take the database of that name in the notebook, or open the catalogue at that
-        place; show what is left.
+        place; show the remaining budget.
         """
         words = split(line)
         if len(words) > 1:
             raise ArgumentError(
-                "%dither", f"takes one catalogue or the name of one database; {FIRST}"
+                "%dither",
+                "%dither takes one argument; pass a catalogue, such as clinic.toml, or the "
+                "name of an open database",
             )
         if words:
             self._take(words[0])
@@ -147,10 +151,10 @@ def load_ipython_extension(ipython: Any) -> None:
     def dither(line: str, cell: str | None = None) -> Any:
         """Ask a private database in SQL.
 
-        %dither clinic.toml                    choose a catalogue, or the name of an open database; show what is left
+        %dither clinic.toml                    choose a catalogue, or an open database by its name; show the budget
         %%dither --epsilon 0.5 [name =]        the cell below is SQL; --rho, --share, --error, --expect,
                                                --confidence 0.99, --preview (cost and error, without spending),
-                                               --by NAME (who asks; your login name if absent)
+                                               --by NAME (who asks; default: your login name)
         """
         return magic(line, cell)
 

@@ -34,7 +34,7 @@ __all__ = ["dataset_of", "open"]
 
 SERVERS = ("postgres", "spark")
 TABLES = 'pass frames or files by the names of their tables, such as {"visits": visits}'
-BUDGET = "pass the ε that all answers together may cost, such as budget=3.0"
+BUDGET = "pass the total ε of all answers, such as budget=3.0"
 
 
 @by_name('open(source, unit="patient_id", budget=3.0)')
@@ -70,10 +70,12 @@ def open(
     Say what is public about a table: `unit` (the column with a person's id, or "row"
     where each row is a person; it must be said. `Unit("patient_id", "replace",
     given=["total of each ward"])` lists exact facts that are published beside all
-    answers), `bounds`, `keys`, `types` of text
-    columns, `rows` (the most that one unit has), `totals` (the most that its values of
-    a column add up to), `population` (from which δ follows), and `budget`: the ε of its
-    account, (ε, δ), or an open account. Of several tables it is said by table:
+    answers), `bounds`, `keys`, `types` of text columns (in CSV files, bounds that are
+    whole numbers mean a column of whole numbers: write (0.0, 1.0) if values have
+    decimals, which are NULL otherwise), `rows` (the most that one unit has), `totals`
+    (the most that its values of a column add up to), `population` (from which δ
+    follows), and `budget`: the ε of its account, (ε, δ), or an open account. Of several
+    tables it is said by table:
     bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column that
     all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that
     are about nobody, `links` how rows without an id find their owner: {"diagnoses":
@@ -111,7 +113,8 @@ def open(
         if table:
             raise ArgumentError(
                 "table",
-                'stands with its source here; write {"visits": (connection, "visits")}',
+                "cannot be passed with several sources; write "
+                '{"visits": (connection, "visits")}',
             )
         told |= {"public": public, "links": links}
         return _open_several(source, name or "data", told, **payer)
@@ -199,7 +202,8 @@ def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
     """
     if not sources or not all(isinstance(name, str) for name in sources):
         raise ArgumentError(
-            "source", f"a dict without tables cannot be opened; {TABLES}"
+            "source",
+            f"must hold at least one table, under a string as its name; {TABLES}",
         )
     for name, source in sources.items():
         pair = (
@@ -209,7 +213,9 @@ def _places(sources: Mapping[Any, Any]) -> dict[str, tuple[Any, str]]:
         )
         if isinstance(source, list | tuple) and not pair:
             raise ArgumentError(
-                "source", f"{name} is a {type(source).__name__} and no table; {TABLES}"
+                "source",
+                f"the source of {name!r} is of type {type(source).__name__}, which "
+                f"is not a table; {TABLES}",
             )
     return {
         name: source if isinstance(source, tuple) else (source, "")
@@ -221,7 +227,7 @@ def _common_engine(places: Mapping[str, tuple[Any, str]]) -> str:
     found = {engine_of(source): table for table, (source, _) in places.items()}
     if len(found) > 1:
         raise ArgumentError(
-            "source", f"{apart(found)}; put all tables where one can read them"
+            "source", f"{apart(found)}; put all tables where one engine can read them"
         )
     return next(iter(found))
 
@@ -241,7 +247,7 @@ def open_catalogue(
             f"is declared in {path.name}; change it there, or pass an open account",
         )
     way_out = (
-        f"declare what all answers together may cost in {path.name}: "
+        f"declare the total cost of all answers in {path.name}: "
         "epsilon = 3.0 under [budget]"
     )
     book = (
@@ -264,7 +270,7 @@ def open_catalogue(
 def _account_of(
     path: Path, catalogue: Catalogue, book: Book | Account, way_out: str
 ) -> tuple[Account, Ledger | None]:
-    """The account of a catalogue; where they disagree, both files are named."""
+    """The account of a catalogue; if they disagree, both files are named."""
     try:
         return account_of(catalogue, book, way_out)
     except LedgerError as error:
@@ -288,8 +294,8 @@ def _only(catalogue: str | Path, **given: Any) -> None:
         if value is not None:
             raise ArgumentError(
                 argument,
-                "is declared in the catalogue; change it there "
-                f"({Path(catalogue).name})",
+                "cannot be passed with a catalogue; write the declaration in "
+                f"{Path(catalogue).name}",
             )
 
 
@@ -297,5 +303,5 @@ def _only_several(**given: Any) -> None:
     for argument, value in given.items():
         if value is not None:
             raise ArgumentError(
-                argument, f"is about several tables, but one was opened; {TABLES}"
+                argument, f"cannot be used with a single table; {TABLES}"
             )

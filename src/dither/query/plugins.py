@@ -39,7 +39,8 @@ def mechanism_named(name: str) -> Callable[..., Additive]:
     if not (isinstance(made, type) and issubclass(made, Additive)):
         raise ArgumentError(
             "mechanism",
-            f"{name!r} is no subclass of dither.mechanisms.Additive; ask its author",
+            f"{name!r} is not a subclass of dither.mechanisms.Additive; report this to "
+            "its author",
         )
     return made
 
@@ -47,6 +48,8 @@ def mechanism_named(name: str) -> Callable[..., Additive]:
 def _named(group: str, argument: str, name: str, own: list[str]) -> Any:
     found = {point.name: point for point in entry_points(group=f"dither.{group}")}
     if name not in found:
-        known = ", ".join(sorted({*own, *found}))
-        raise ArgumentError(argument, f"there is no {name!r}; there are: {known}")
+        known = ", ".join(map(repr, sorted({*own, *found})))
+        raise ArgumentError(
+            argument, f"there is no {argument} {name!r}; use one of {known}"
+        )
     return found[name].load()

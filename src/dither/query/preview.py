@@ -1,6 +1,4 @@
-"""What a question will cost and how far off its answer will be, known before anything
-is spent or read.
-"""
+"""The cost of a question and the error of its answer, before anything is spent or read."""
 
 from __future__ import annotations
 
@@ -11,11 +9,20 @@ from typing import Any
 
 from dither.ledger.wire import to_json
 from dither.privacy import Guarantee
-from dither.text import aligned, clean, finite, percent, width_in_words
+from dither.text import aligned, clean, finite, level, width_in_words
+from dither.wording import (
+    REFUSED,
+    UNCHARGED,
+    foretold,
+    in_markdown,
+    promised,
+    table_in_markdown,
+)
 
 __all__ = ["Preview", "PreviewColumn"]
 
 SCHEMA = "dither.preview/1"
+REPEATED = "nothing, this was asked before and the stored answer is given again"
 Width = float | str | None
 
 
@@ -25,8 +32,8 @@ class PreviewColumn:
 
     `errors` holds pairs of a condition and a width. The condition is empty where the
     width holds always (counts, sums), or says when: "for groups of 1,000", "for 250
-    rows", "for a radius of 10 rows". The width is the half width of the interval, a
-    text that says it in words, or None where nothing is known. A key has no errors.
+    rows", "for a radius of 10 rows". The width is the half width of the interval, its
+    description in words, or None if nothing is known. A key has no errors.
     """
 
     name: str
@@ -52,9 +59,10 @@ def _width(width: Width) -> str:
 class Preview:
     """The cost and the error of a question, from public facts alone.
 
-    `epsilon_alone` is the ε of this answer by itself at `delta`; `share` is the part of
-    the account it takes. `groups` is how many rows the answer has where its keys are
-    public, or says that they are private. `left` says in words what is left now.
+    `epsilon_alone` is the ε of this answer by itself at `delta`. `share` is the part of
+    the account that it costs, and `cost` is the same in words. `groups` is the number of
+    rows if keys are public, or says that they are private. `remaining` is the remaining
+    budget in words: after this answer, or now if it would be refused or costs nothing.
     `replay`: this was answered before, and asking again costs nothing.
     """
 
@@ -65,7 +73,9 @@ class Preview:
     groups: int | str = 1
     notes: tuple[str, ...] = ()
     affordable: bool = True
-    left: str = ""
+    cost: str = UNCHARGED
+    remaining: str = ""
+    refused: str = ""
     replay: bool = False
     delta: float = 0.0
     confidence: float = 0.95
@@ -73,7 +83,7 @@ class Preview:
     @property
     def heading(self) -> tuple[str, str, str]:
         """The names of the three columns in which `columns` are shown."""
-        return "column", "what", f"± at {100 * self.confidence:.4g} %"
+        return "column", "what", f"± at {level(self.confidence)}"
 
     def table(self) -> list[tuple[str, str, str]]:
         """Name, what it is and each error in words, line by line, for each column of
@@ -89,35 +99,32 @@ class Preview:
         return lines
 
     def about(self) -> list[str]:
-        """What it costs, what it gives, what is left, and what else there is to know,
-        line by line.
+        """The number of rows, the guarantee, the cost, what remains, and notes, line by
+        line.
         """
-        lines = [f"rows: {self.rows_in_words()}", f"cost: {self.cost_in_words()}"]
-        if not self.affordable and not self.replay:
-            lines.append(
-                "this does not fit into what is left of the account: it would be "
-                "refused and nothing charged"
-            )
+        promise = promised(self.guarantee, self.delta, self.epsilon_alone)
         return [
-            *lines,
-            *([f"left: {clean(self.left)}"] if self.left else []),
-            *map(clean, self.notes),
+            f"rows: {self.rows_in_words()}",
+            f"guarantee: {promise}",
+            *self._paid(),
+            *self._notes(),
         ]
+
+    def _paid(self) -> list[str]:
+        if self.replay:
+            left = [f"remaining: {self.remaining}"] if self.remaining else []
+            return [f"cost: {REPEATED}", *left]
+        return foretold(
+            self.cost, self.remaining, affordable=self.affordable, refused=self.refused
+        )
+
+    def _notes(self) -> list[str]:
+        return [clean(note) for note in self.notes]
 
     def rows_in_words(self) -> str:
         return (
             f"{self.groups:,}" if isinstance(self.groups, int) else clean(self.groups)
         )
-
-    def cost_in_words(self) -> str:
-        if self.replay:
-            return (
-                "nothing: this was answered before, and the book gives the same "
-                "answer again"
-            )
-        at = f" at δ = {self.delta:g}" if self.delta else ""
-        share = "" if self.share is None else f"; {percent(self.share)} of the account"
-        return f"{self.guarantee}; ε = {self.epsilon_alone:.6g}{at} alone{share}"
 
     def __str__(self) -> str:
         return "\n".join([*aligned([self.heading, *self.table()]), *self.about()])
@@ -141,15 +148,39 @@ class Preview:
         data = {
             "schema": SCHEMA,
             "columns": [column.as_data() for column in self.columns],
+            "confidence": self.confidence,
+            "groups": self.groups,
             "guarantee": to_json(self.guarantee) | {"text": str(self.guarantee)},
             "epsilon_alone": finite(self.epsilon_alone),
             "delta": self.delta,
-            "share": self.share,
-            "groups": self.groups,
-            "affordable": self.affordable,
-            "left": self.left,
             "replay": self.replay,
+            "cost": REPEATED if self.replay else self.cost,
+            "share": self.share,
+            "affordable": self.affordable,
+            "refused": self._refused() or None,
+            "remaining": self.remaining,
             "notes": list(self.notes),
-            "confidence": self.confidence,
         }
         return json.dumps(data, indent=indent)
+
+    def _refused(self) -> str:
+        """The reason why this would be refused, if it would be."""
+        if self.replay or self.affordable:
+            return ""
+        return self.refused or REFUSED
+
+    def to_markdown(self) -> str:
+        """Markdown with the same lines as `print`, for a paper or a notebook."""
+        table = table_in_markdown(self.heading, self.table(), ())
+        return in_markdown(table, self.about())
+
+    def __repr__(self) -> str:
+        cost = "nothing" if self.replay else self.cost
+        left, _, _ = self.remaining.partition(",")
+        would = "remains" if self.replay or self._refused() else "would remain"
+        parts = [
+            "refused" if self._refused() else "",
+            f"cost {cost}" if self.share is not None or self.replay else cost,
+            f"{left} {would}" if left else "",
+        ]
+        return f"<Preview: {', '.join(filter(None, parts))}>"

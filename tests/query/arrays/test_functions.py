@@ -1,6 +1,7 @@
 import math
 from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
+from itertools import chain, combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ import pytest
 import dither
 from dither.dataset import ColumnFacts, Columns, Kind
 from dither.query.arrays import quantiles
-from dither.query.arrays.columns import numbers_of
+from dither.query.arrays.columns import Numbers, numbers_of
 from dither.query.arrays.moments import scaled
 from dither.query.arrays.sums import SumGrid
+from tests.chance import at_least, chance
 
 GENERATOR = np.random.default_rng(7)  # allowed: test data, not noise
 AGES = GENERATOR.integers(0, 100, 20_000)
@@ -40,6 +42,7 @@ TRUTHS = {
 everything = pytest.mark.parametrize("name", QUESTIONS)
 
 
+@chance(2e-9)
 @everything
 @pytest.mark.parametrize("cost", [{"epsilon": 1.0}, {"rho": 0.5}])
 def test_answers_are_close_and_intervals_cover(name, cost):
@@ -49,7 +52,7 @@ def test_answers_are_close_and_intervals_cover(name, cost):
         low, high = release.interval(0.95)
         covered.append(np.mean((low <= TRUTHS[name]) & (TRUTHS[name] <= high)))
         assert np.all(low <= high)
-    assert np.mean(covered) > 0.7  # at 95 % this fails once in a billion runs
+    assert np.sum(covered) >= at_least(60, 0.95, 1e-9)
     assert np.allclose(
         np.asarray(release.value, float), TRUTHS[name], rtol=0.02, atol=40
     )
@@ -197,7 +200,7 @@ def test_bad_bounds(name, bounds):
     ids=lambda column: type(column).__name__,
 )
 def test_what_is_no_column_is_refused(name, column):
-    with pytest.raises(dither.ArgumentError, match="x:"):
+    with pytest.raises(dither.ArgumentError, match="x must be"):
         QUESTIONS[name](column, epsilon=1)
 
 
@@ -218,6 +221,51 @@ def test_a_condition_counts_where_it_holds():
     )
     assert dither.count(pa.array([1, None]), epsilon=1e3).value == 1
     assert dither.count(pl.Series([True, False]), epsilon=1e3).value == 1
+
+
+INSIDE = {
+    "count": (lambda: dither.count([False] * 5, epsilon=1), 0, math.inf),
+    "histogram": (
+        lambda: dither.histogram(["A"], keys=["A", "B", "C"], epsilon=1),
+        0,
+        math.inf,
+    ),
+    "count of values": (lambda: dither.count([], rho=0.5), 0, math.inf),
+    "sum": (lambda: dither.sum([1.5], bounds=(0, 110), epsilon=1), 0, math.inf),
+    "integers": (
+        lambda: dither.sum(np.array([1]), bounds=(0, 110), epsilon=1),
+        0,
+        math.inf,
+    ),
+    "debts": (lambda: dither.sum([-1.5], bounds=(-9, 0), epsilon=1), -math.inf, 0),
+    "mean": (lambda: dither.mean([1.0], bounds=(0, 9), epsilon=0.1), 0, 9),
+    "mean of n": (lambda: dither.mean([1.0], bounds=(0, 9), n=1, epsilon=0.1), 0, 9),
+    "variance": (lambda: dither.variance([1.0], bounds=(0, 9), epsilon=0.1), 0, 20.25),
+    "quantile": (lambda: dither.quantile([1], 0.9, bounds=(0, 9), epsilon=0.1), 0, 9),
+}
+
+
+def test_values_lie_in_their_intervals_and_in_the_public_range():
+    for name, (asked, least, most) in INSIDE.items():
+        for _ in range(200):
+            found = asked()
+            value = np.asarray(found.value)
+            assert np.all((least <= value) & (value <= most)), (name, found)
+            for shown in (found, 2 * found + 3, found - found, -found):
+                low, high = shown.interval(0.6)
+                value = np.asarray(shown.value)
+                assert np.all((low <= value) & (value <= high)), (name, shown)
+
+
+def test_ends_do_not_depend_on_the_clamped_value():
+    for _ in range(200):
+        found = dither.count([False] * 5, epsilon=1)
+        noisy, width = found.spread.value, found.spread.mechanism.error(integer=True)
+        assert found.interval() == (max(noisy - width, 0), max(noisy + width, 0))
+        assert found.value == max(noisy, 0)
+        assert isinstance(found.value, int)
+    counts = dither.histogram([], keys=["A", "B"], epsilon=1).value
+    assert counts.dtype.kind == "i"
 
 
 def test_integers_stay_integers_and_only_by_declaration():
@@ -264,7 +312,7 @@ def test_a_share_of_the_budget():
 
 def test_public_n():
     release = dither.mean(AGES, bounds=(0, 110), n=AGES.size, epsilon=1)
-    assert str(release.guarantee.unit) == "one row, replace"
+    assert str(release.guarantee.unit) == "one row (replace)"
     assert release.value == pytest.approx(AGES.mean(), abs=0.2)
     short = dither.mean([110.0] * 10, bounds=(0, 110), n=20, epsilon=1e6)
     assert short.value == pytest.approx((10 * 110 + 10 * 55) / 20, abs=1e-3)
@@ -272,9 +320,9 @@ def test_public_n():
         AGES, bounds=(0, 110), n=AGES.size, epsilon=1
     ).value == pytest.approx(AGES.var(), rel=0.05)
     for bad in (0, -1, 2.5):
-        with pytest.raises(dither.ArgumentError, match="n:"):
+        with pytest.raises(dither.ArgumentError, match="n must be"):
             dither.mean(AGES, bounds=(0, 110), n=bad, epsilon=1)
-    with pytest.raises(dither.ArgumentError, match="n:"):
+    with pytest.raises(dither.ArgumentError, match="n is missing"):
         dither.mean(AGES, bounds=(0, 110), epsilon=1, unit=dither.ROW.replacing())
 
 
@@ -287,7 +335,7 @@ def test_replacing_doubles_a_histogram_and_narrows_a_sum():
     narrow = dither.histogram(column, keys=["a", "b"], epsilon=1).interval()
     assert (wide[1] - wide[0]).sum() > (narrow[1] - narrow[0]).sum()
     low, high = dither.sum(
-        [15.0], bounds=(10, 20), epsilon=1, unit=replacing
+        [15.0] * 50, bounds=(10, 20), epsilon=1, unit=replacing
     ).interval()
     assert (high - low) / 2 == pytest.approx(10 * math.log(20), rel=0.01)
 
@@ -329,7 +377,7 @@ def test_bad_bins(bins):
 
 @pytest.mark.parametrize("q", [-0.1, 1.1, math.nan, "x", None])
 def test_bad_levels(q):
-    with pytest.raises(dither.ArgumentError, match="q:"):
+    with pytest.raises(dither.ArgumentError, match="q must be from 0 to 1"):
         dither.quantile(AGES, q, bounds=(0, 110), epsilon=1)
 
 
@@ -353,6 +401,7 @@ def test_quantiles_of_tied_values_and_other_confidences():
         dither.quantile(tied, 0.5, bounds=(0, 110), epsilon=1, confidence=1)
 
 
+@chance(1e-8)
 def test_the_mean_spends_less_than_a_sum_and_a_count_apart():
     """The noise of both sums together: 4/ε² on the count, where halving ε would give
     8/ε².
@@ -361,9 +410,11 @@ def test_the_mean_spends_less_than_a_sum_and_a_count_apart():
     means = [dither.mean(values, bounds=(0, 1), epsilon=0.5).value for _ in range(runs)]
     # B − A carries the error: its variance is 2·2/ε², over (2n)²
     expected = 4 / 0.5**2 / (2 * 1000) ** 2
-    assert np.var(means) == pytest.approx(expected, rel=0.25)
+    # Seven standard deviations
+    assert np.var(means) == pytest.approx(expected, rel=0.3)
 
 
+@chance(1e-8)
 def test_columns_of_a_dataset():
     budget = dither.Budget(epsilon=2)
     people = dither.Dataset.of(
@@ -391,7 +442,7 @@ def test_datasets_with_many_rows_of_one_unit_are_refused():
     visits = dither.Dataset.of(
         {"patient": [1, 1], "age": [3, 4]}, unit=dither.Unit("patient"), owner="patient"
     )
-    with pytest.raises(dither.ArgumentError, match="one row for each patient"):
+    with pytest.raises(dither.ArgumentError, match="one row per patient"):
         dither.mean(visits["age"], bounds=(0, 110), epsilon=1)
 
 
@@ -482,7 +533,7 @@ def test_n_of_any_integer_type(n):
     assert dither.variance(
         AGES, bounds=(0, 110), n=n, epsilon=10
     ).value == pytest.approx(AGES.var(), rel=0.02)
-    with pytest.raises(dither.ArgumentError, match="n:"):
+    with pytest.raises(dither.ArgumentError, match=r"n must be at most 2\*\*62"):
         dither.mean(AGES, bounds=(0, 110), n=10**400, epsilon=1)
 
 
@@ -629,15 +680,110 @@ def test_text_in_a_plain_list_is_missing_and_declared_text_is_refused():
     assert dither.sum(
         ["5", "7", 1], bounds=(0, 10), epsilon=1e6
     ).value == pytest.approx(1, abs=1e-3)
-    with pytest.raises(dither.ArgumentError, match="x: must be a column of numbers"):
+    with pytest.raises(dither.ArgumentError, match="x must be a column of numbers"):
         dither.mean(pd.Series(["5", "7"], dtype="string"), bounds=(0, 10), epsilon=1)
 
 
 def test_quantiles_of_wide_integers_are_integers_of_the_grid():
-    grid = quantiles.Grid(*WIDE, True)
-    assert [grid.point(i) for i in (0, 1, 999, 1000)] == [
+    leaves = quantiles.leaves_of(*WIDE, integer=True)
+    assert [leaves.value(i) for i in (0, 1, 999, 1000)] == [
         2**60,
         2**60 + 1,
         2**60 + 999,
         2**60 + 1000,
     ]
+
+
+def test_an_interval_of_a_quantile_ends_on_edges_of_leaves():
+    """The plain median lies between two points of any coarse grid; bounds that are a
+    hundred thousand times too wide cost little.
+    """
+    values = np.full(20_000, 10.57626)
+    for high in (100, 1e6):
+        release = dither.quantile(values, 0.5, bounds=(0, high), epsilon=5)
+        low, top = release.interval(0.95)
+        assert low < 10.57626 < top < low + 0.03
+        assert low <= release.value <= top
+
+
+def test_an_interval_holds_both_plain_quantiles():
+    """Also between two far values in the middle: the choices aim a rank farther out."""
+    values = np.repeat([10.0, 90.0], 500)
+    for q in (0.25, 0.5, 0.75):
+        low, high = dither.quantile(values, q, bounds=(0, 100), epsilon=1e3).interval()
+        assert low <= np.quantile(values, q) <= high
+    low, high = dither.quantile(values, 0.5, bounds=(0, 100), epsilon=1e3).interval()
+    assert low <= 10
+    assert high >= 90
+
+
+def test_leaves_are_the_same_for_arrays_and_fractions():
+    leaves = quantiles.leaves_of(-3.0, 1e6, integer=False)
+    values = GENERATOR.lognormal(3, 3, 2000) - 3
+    found = quantiles.counts_of(leaves, Numbers(values))
+    again = quantiles.counts_of(
+        leaves, Numbers(np.array([]), tuple(map(Fraction, values)))
+    )
+    assert found.sum() == 2000
+    assert np.array_equal(found, again)
+
+
+class Exact:
+    """A choice that misses by nothing, and takes the last or the first of the best."""
+
+    def __init__(self, *, last: bool = False) -> None:
+        self.last = last
+
+    def error(self, confidence: float, *, candidates: int) -> float:  # noqa: ARG002
+        return 0.0
+
+    def release(self, scores):
+        best = np.flatnonzero(scores == scores.max())
+        return int(best[-1 if self.last else 0])
+
+
+@pytest.mark.parametrize("q", [0, 0.01, 0.25, 1 / 3, 0.5, 0.9, 1])
+def test_every_best_choice_of_an_end_holds_both_plain_quantiles(q):
+    """Even the leaf that makes the interval shortest, for all small data."""
+    level = quantiles.level(q)
+    choices = [Exact(), Exact(last=True), Exact()]
+    for values in chain.from_iterable(
+        combinations_with_replacement(range(4), rows) for rows in range(1, 7)
+    ):
+        counts = np.bincount(values, minlength=4)
+        _, low, high = quantiles.choose(counts, level, choices, 0.95)
+        place = (len(values) - 1) * level
+        first = values[max(0, math.ceil(len(values) * level) - 1)]
+        held = (first, values[math.floor(place)], values[math.ceil(place)])
+        assert low <= min(held) <= max(held) <= high
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 0.01, 1.0, 10.0])
+def test_rounding_is_a_hundredth_of_the_noise_of_a_sum(epsilon):
+    """Of 1e8 values in the worst case; the interval has it for as many as there may be."""
+    grids = SumGrid.grids(-1e6, 0.3, integer=False, replacing=False)
+    assert [one.size for one in grids] == sorted(one.size for one in grids)
+    release = dither.sum([0.1] * 3, bounds=(-1e6, 0.3), epsilon=epsilon)
+    (grid, half) = next(
+        (one, noise.error(0.95, integer=True))
+        for one in grids
+        for noise in [dither.Laplace(sensitivity=one.sensitivity, epsilon=epsilon)]
+        if noise.scale <= 2.0**56
+    )
+    assert half >= 1e8 * 0.5 * 100
+    low, high = release.interval(0.95)
+    assert (high - low) / 2 == pytest.approx(
+        half * float(grid.size) + grid.rounding, rel=1e-12
+    )
+
+
+@chance(2e-8)
+def test_means_and_variances_of_values_that_are_not_rounded():
+    """With hardly any noise: two values that steps of 2^-32 would move apart."""
+    step = 2.0**-32
+    values = [0.49 * step] * 700 + [3.51 * step] * 300
+    for ask, truth in ((dither.mean, np.mean), (dither.variance, np.var)):
+        release = ask(values, bounds=(0, 1), epsilon=1e9)
+        low, high = release.interval(1 - 1e-8)
+        assert low <= truth(values) <= high
+        assert high - low < 1e-10

@@ -70,12 +70,15 @@ def test_rows_as_units(unit: Any) -> None:
     [
         (
             ["age", "Patient ID"],
-            r'such as unit="Patient ID", or unit="row" if each row is a person of its own\. By',
+            r'such as unit="Patient ID", or unit="row" if each row is a different person\. By',
         ),
-        (["visit_id", "userId", "age"], r"these may be ids: userId, visit_id\."),
+        (
+            ["visit_id", "userId", "age"],
+            r"these columns may be ids: userId, visit_id\.",
+        ),
         (
             ["age", "ward"],
-            r'such as unit="patient_id", or unit="row" if each row is a person of its own\.$',
+            r'such as unit="patient_id", or unit="row" if each row is a different person\.$',
         ),
     ],
 )
@@ -144,36 +147,39 @@ def test_columns_that_are_not_listed() -> None:
     [
         (
             {"unit": "patient"},
-            r"unit: there is no column patient; did you mean patient_id\? \(or pass",
+            r"the column 'patient' in unit= does not exist; did you mean patient_id\? \(or pass",
         ),
-        ({"unit": 3}, "is no unit"),
+        ({"unit": 3}, "unit cannot be 3; pass the name of the column"),
         (
             {"bounds": {"agge": (0, 1)}},
-            r"bounds: there is no column agge; did you mean age\?",
+            r"the column 'agge' in bounds= does not exist; did you mean age\?",
         ),
         (
             {"keys": {"wardd": ["A"]}},
-            r"keys: there is no column wardd; did you mean ward\?",
+            r"the column 'wardd' in keys= does not exist; did you mean ward\?",
         ),
-        ({"types": {"agee": "integer"}}, r"types: there is no column agee"),
+        ({"types": {"agee": "integer"}}, r"the column 'agee' in types= does not exist"),
         (
             {"types": {"age": "int"}},
-            r"types: 'int' of age is unknown; there is integer|did you mean",
+            r"the type 'int' of 'age' is unknown; did you mean integer\?",
         ),
         ({"types": {"age": int}}, "is unknown"),
-        ({"types": {"age": "text"}, "bounds": {"age": (0, 1)}}, "has no bounds"),
+        (
+            {"types": {"age": "text"}, "bounds": {"age": (0, 1)}},
+            "cannot be given for the type text",
+        ),
         ({"bounds": {"age": 5}}, "such as \\(0, 110\\)"),
         ({"bounds": {"age": (1, 2, 3)}}, "such as \\(0, 110\\)"),
         ({"bounds": {"age": (5, 1)}}, "swap"),
         ({"bounds": {"age": (0, 1), "AGE": (0, 2)}}, "declared twice"),
         ({"keys": {"ward": "AB"}}, "must be a list"),
         ({"keys": {"ward": 5}}, "must be a list"),
-        ({"keys": {"ward": []}}, "0 values"),
-        ({"keys": {"ward": ["A", 1]}}, "state the type with types="),
+        ({"keys": {"ward": []}}, "keys, not 0; leave"),
+        ({"keys": {"ward": ["A", 1]}}, "all booleans; declare the type"),
         ({"keys": {"ward": ["A"]}, "types": {"ward": "integer"}}, "a whole number"),
         ({"budget": 0}, "must be positive"),
         ({"population": 0}, "at least 1"),
-        ({"rows": 3}, "leave owner, link and rows out"),
+        ({"rows": 3}, "cannot have an owner, a link or rows; leave them out"),
     ],
 )
 def test_what_cannot_be_declared(facts: dict[str, Any], words: str) -> None:

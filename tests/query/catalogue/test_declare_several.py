@@ -70,62 +70,65 @@ def test_rows_of_one_private_table_as_units() -> None:
     [
         (
             {"unit": None},
-            r'unit: is missing; .* such as unit="patient_id", .* these may be ids: patient_id, visit_id, id',
+            r'unit is missing; .* such as unit="patient_id", .* these columns may be ids: patient_id, visit_id, id',
         ),
         (
             {"unit": "patient_id"},
-            r'unit: patients has no column patient_id; .* such as unit=\{"visits": "patient_id", "patients": "id"\}',
+            r'.patients. has no column .patient_id.; .* such as unit=\{"visits": "patient_id", "patients": "id"\}',
         ),
-        ({"unit": {"visits": "patient_id"}}, "unit: says nothing about patients"),
-        ({"unit": {}}, "unit: says nothing about visits, patients"),
+        ({"unit": {"visits": "patient_id"}}, "unit is missing for patients"),
+        ({"unit": {}}, "unit is missing for visits, patients"),
         (
             {"unit": {"visits": "patient_id", "patients": 5}},
-            "patients has 5, which is no column's name",
+            "the unit of 'patients' must be the name of a column, not 5",
         ),
         (
             {"unit": {"visits": "patient_id", "regions": "region"}},
-            "regions is public or linked",
+            "the table 'regions' is public or linked",
         ),
         (
             {"unit": {"visit": "patient_id"}},
-            "unit: there is no table visit; did you mean visits?",
+            r"the table 'visit' in unit= does not exist; did you mean visits\?",
         ),
-        ({"unit": 5}, "unit: 5 is no unit"),
+        ({"unit": 5}, "unit cannot be 5; pass the name of the column"),
         (
             {"unit": "row", "links": None, "public": ["diagnoses", "regions"]},
-            "rows of visits and patients are different units",
+            "the rows of 'visits' and 'patients' are different units",
         ),
         (
             {"bounds": {"age": (0, 110)}},
-            r'age is a column; state it by table, such as bounds=\{"patients": \{"age"',
+            r'.age. is a column and not a table; declare it by table, such as bounds=\{"patients": \{"age"',
         ),
         (
             {"bounds": (0, 110)},
-            r'bounds: must be stated by table; write bounds=\{"visits": \{"age": \(0, 110\)\}\}',
+            r'bounds must be a dictionary by table; write bounds=\{"visits": \{"age": \(0, 110\)\}\}',
         ),
         (
             {"bounds": {"patients": {"agee": (0, 110)}}},
-            "bounds: in patients: there is no column agee",
+            "in patients, the column 'agee' in bounds= does not exist",
         ),
-        ({"rows": 50}, r'rows: must be stated by table; write rows=\{"visits": 50\}'),
-        ({"rows": {"visits": 0}}, "visits: rows must be a whole number"),
+        (
+            {"rows": 50},
+            r'rows must be a dictionary by table; write rows=\{"visits": 50\}',
+        ),
+        ({"rows": {"visits": 0}}, "rows of 'visits' must be a whole number"),
         (
             {"links": {"diagnoses": "visit_id"}},
             r'write \("visit_id", "visits.visit_id"\)',
         ),
         (
             {"links": {"diagnoses": ("visit", "visits.visit_id")}},
-            "links: in diagnoses: there is no column visit",
+            "in diagnoses, the column 'visit' in links= does not exist",
         ),
         (
             {"links": {"diagnoses": ("visit_id", "visit.visit_id")}},
-            "links: in diagnoses: must hold a column and where",
+            "in diagnoses, links must hold a column and the column that it",
         ),
         (
             {"public": ["region"]},
-            "public: there is no table region; did you mean regions?",
+            r"the table 'region' in public= does not exist; did you mean regions\?",
         ),
-        ({"public": []}, "unit: says nothing about regions"),
+        ({"public": []}, "unit is missing for regions"),
     ],
 )
 def test_what_cannot_be_declared(facts: dict[str, Any], words: str) -> None:

@@ -120,108 +120,123 @@ def test_exact_facts_beside_answers() -> None:
     [
         (
             f'given = ["all"]\n{SMALL}',
-            "c.toml: given: needs neighbours that replace one unit",
+            "in c.toml, given needs neighbours that replace one unit",
         ),
         (
             f'relation = "replace"\ngiven = "all"\n{SMALL}',
-            "c.toml: given: must be a list, not 'all'",
+            "in c.toml, given must be a list, not 'all'",
         ),
         (
             f'relation = "replace"\ngiven = [1]\n{SMALL}',
-            "c.toml: given: must list up to 20 facts in words",
+            "in c.toml, given must be a list of at most 20 strings",
         ),
-        ("unit =", "c.toml: is not TOML"),
-        ("", "c.toml: unit: is not there"),
-        ('unit = "id"', "c.toml: tables: there is none"),
+        ("unit =", "c.toml is not valid TOML"),
+        ("", "in c.toml, unit is missing"),
+        ('unit = "id"', "in c.toml, tables are missing"),
         (
             changed('"id"', '"?"'),
-            """c.toml: unit: is still "?"; declare the column with a person's id, or "row\"""",
+            """in c.toml, unit is still "?"; declare the column with a person's id, or "row\"""",
         ),
         (
             changed("= 3", '= "?"'),
-            'c.toml: epsilon: is still "?"; declare what all answers',
+            'in c.toml, epsilon is still "?"; declare the total cost',
         ),
         (
             changed('id = "integer"', 'id = "?"'),
-            'c.toml: visits: id: type: is still "?"; declare it',
+            'in c.toml, in visits, in id, type is still "?"; declare it',
         ),
-        ('units = "id"', "c.toml: units: is not known here; did you mean unit?"),
+        ('units = "id"', "in c.toml, units is not a known entry; did you mean unit?"),
         (
             changed("epsilon", "epsilonn"),
-            "c.toml: epsilonn: is not known here; did you mean epsilon?",
+            "in c.toml, epsilonn is not a known entry; did you mean epsilon?",
         ),
         (
             changed("source", "sauce"),
-            "c.toml: visits: sauce: is not known here; did you mean source?",
+            "in c.toml, in visits, sauce is not a known entry; did you mean source?",
         ),
         (
             changed("low", "lo"),
-            "c.toml: visits: cost: lo: is not known here; did you mean low?",
+            "in c.toml, in visits, in cost, lo is not a known entry; did you mean low?",
         ),
-        (changed("= 3", '= "three"'), "c.toml: epsilon: must be a number, not 'three'"),
-        (changed("= 3", "= true"), "c.toml: epsilon: must be a number"),
-        (changed("= 3", "= 0"), "c.toml: epsilon: must be positive"),
+        (
+            changed("= 3", '= "three"'),
+            "in c.toml, epsilon must be a number, not 'three'",
+        ),
+        (changed("= 3", "= true"), "in c.toml, epsilon must be a number"),
+        (changed("= 3", "= 0"), "in c.toml, epsilon must be positive"),
         (
             changed("[budget]", "version = 2\n[budget]"),
-            "c.toml: version: must be a text in quotes, not 2",
+            "in c.toml, version must be a string in quotes, not 2",
         ),
         (
             changed("[budget]", 'relation = "swap"\n[budget]'),
-            "c.toml: relation: 'swap' is unknown",
+            'in c.toml, relation must be "add/remove" or',
         ),
         (
             changed('"integer"', '"number"'),
-            "c.toml: visits: id: type: there is integer, real",
+            "in c.toml, in visits, in id, the type 'number' is unknown; use one of integer, real",
         ),
         (
             changed('"integer"', '"integr"'),
-            "c.toml: visits: id: type: did you mean integer?",
+            "in c.toml, in visits, in id, the type 'integr' is unknown; did you mean integer?",
         ),
         (
             changed("low = 0", 'low = "0"'),
-            "c.toml: visits: cost: bounds: '0' is not a whole number",
+            "in c.toml, in visits, in cost, bounds cannot contain '0'; write a whole number",
         ),
         (
             changed("low = 0", "low = 30000"),
-            "c.toml: visits: cost: bounds: the low bound is above the high one",
+            "in c.toml, in visits, in cost, bounds cannot have a low bound above the high one",
         ),
-        (changed('["A", "B"]', '"A"'), "c.toml: visits: ward: keys: must be a list"),
+        (
+            changed('["A", "B"]', '"A"'),
+            "in c.toml, in visits, in ward, keys must be a list",
+        ),
         (
             changed('["A", "B"]', '["A", "A"]'),
-            "c.toml: visits: ward: names a value twice",
+            "in c.toml, in visits, ward must list each value once",
         ),
-        (changed('["A", "B"]', '["A", 1]'), "c.toml: visits: ward: 1 is not a text"),
+        (
+            changed('["A", "B"]', '["A", 1]'),
+            "in c.toml, in visits, ward cannot contain 1; write a string",
+        ),
         (
             changed('keys = ["A", "B"]', "null_key = true"),
-            "c.toml: visits: ward: null_key: needs keys",
+            "in c.toml, in visits, in ward, null_key needs keys",
         ),
-        (changed('{ type = "text"', '{ by = "me"'), "c.toml: visits: ward: type:"),
+        (
+            changed('{ type = "text"', '{ by = "me"'),
+            "in c.toml, in visits, in ward, type is missing",
+        ),
         (
             changed('id = "integer"', "id = 5"),
-            "c.toml: visits: id: must be a table, not 5",
+            "in c.toml, in visits, id must be a table, not 5",
         ),
         (
             changed('source = "visits.csv"', "source = 5"),
-            "c.toml: visits: source: must be a text",
+            "in c.toml, in visits, source must be a string",
         ),
         (
             changed('source = "visits.csv"', 'owner = "nobody"'),
-            "c.toml: visits: has no column nobody",
+            "in c.toml, the table 'visits' has no column 'nobody'",
         ),
-        (changed('source = "visits.csv"', "rows = 0"), "c.toml: visits: rows must be"),
+        (
+            changed('source = "visits.csv"', "rows = 0"),
+            "in c.toml, rows of 'visits' must be",
+        ),
         (
             changed('source = "visits.csv"', 'link = { column = "id" }'),
-            "c.toml: visits: link: needs both ends",
+            "in c.toml, in visits, link needs a column and the column",
         ),
         (
             changed('source = "visits.csv"', 'link = { column = "id", to = "x.id" }'),
-            "c.toml: visits: to: x.id is no column",
+            "in c.toml, in visits, to = 'x.id' does not name a table and its column",
         ),
-        (changed("[tables.visits]", "tables = 5\n[tabels.visits]"), "c.toml: "),
+        (changed("[tables.visits]", "tables = 5\n[tabels.visits]"), "in c.toml, "),
         (changed('"id"\n[b', '"ward"\n[b'), None),
-        (SMALL + "[policy]\nceiling = 0\n", "c.toml: ceiling: must be positive"),
-        (SMALL + "[analysts]\nalice = 2\n", "c.toml: analysts: the share of alice"),
-        (SMALL + '[analysts]\nalice = "all"\n', "c.toml: alice: must be a number"),
+        (SMALL + "[policy]\nceiling = 0\n", "in c.toml, ceiling must be positive"),
+        (SMALL + "[analysts]\nalice = 2\n", "in c.toml, the share of 'alice'"),
+        (SMALL + '[analysts]\nalice = "all"\n', "in c.toml, alice must be a number"),
     ],
 )
 def test_what_is_wrong(text: str, words: str | None) -> None:
@@ -235,7 +250,7 @@ def test_what_is_wrong(text: str, words: str | None) -> None:
 
 def test_keys_are_listed_or_taken_from_a_table() -> None:
     both = changed('keys = ["A", "B"]', 'keys = ["A"], keys_from = "places.place"')
-    with pytest.raises(ArgumentError, match="leave one of the two out"):
+    with pytest.raises(ArgumentError, match="leave out keys or keys_from"):
         parse_catalogue(both)
 
 
@@ -266,7 +281,7 @@ def test_what_is_no_catalogue_is_not_shown(tmp_path: Path) -> None:
     """A line of a data file is private; a line of a catalogue is the curator's own."""
     (tmp_path / "rows.csv").write_text("p1,30,A\np2,52,B\n", encoding="utf-8")
     with pytest.raises(
-        ArgumentError, match=r"rows.csv: is no catalogue; name a file in TOML"
+        ArgumentError, match=r"rows.csv is not a catalogue; name a file in TOML"
     ) as problem:
         load_catalogue(tmp_path / "rows.csv")
     assert "p1" not in str(problem.value)
@@ -280,6 +295,6 @@ def test_what_is_no_catalogue_is_not_shown(tmp_path: Path) -> None:
         "\n\n=",
     ):
         with pytest.raises(
-            ArgumentError, match=r"is not TOML: .*; write texts in quotes"
+            ArgumentError, match=r"is not valid TOML: .*; write strings in quotes"
         ):
             parse_catalogue(text, "c.toml")

@@ -51,11 +51,12 @@ def test_a_whole_one() -> None:
 
 def test_names_are_found_or_suggested() -> None:
     with pytest.raises(
-        ArgumentError, match=r"there is no table visit; did you mean visits\?"
+        ArgumentError, match=r"the table 'visit' does not exist; did you mean visits\?"
     ):
         clinic().table("visit")
     with pytest.raises(
-        ArgumentError, match=r"visits: has no column agge; did you mean age\?"
+        ArgumentError,
+        match=r"the table 'visits' has no column 'agge'; did you mean age\?",
     ):
         VISITS.field("agge")
 
@@ -70,20 +71,26 @@ def test_owners_and_links_are_spelled_as_declared() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"owner": "nobody"}, "has no column nobody"),
-        ({"owner": "r"}, "r is real and no id; declare it as INTEGER or TEXT"),
-        ({"owner": "b"}, "b is boolean and no id"),
-        ({"link": Link("r", "visits", "visit_id")}, "r is real and no id"),
-        ({"link": Link("gone", "visits", "visit_id")}, "has no column gone"),
+        ({"owner": "nobody"}, "has no column 'nobody'"),
+        (
+            {"owner": "r"},
+            "'r' of 't' is real, which ids cannot be; declare it as integer or text",
+        ),
+        ({"owner": "b"}, "'b' of 't' is boolean, which ids cannot be"),
+        (
+            {"link": Link("r", "visits", "visit_id")},
+            "'r' of 't' is real, which ids cannot be",
+        ),
+        ({"link": Link("gone", "visits", "visit_id")}, "has no column 'gone'"),
         (
             {"owner": "id", "link": Link("id", "visits", "visit_id")},
-            "the owner is enough",
+            "has both an owner and a link; leave the link out",
         ),
         ({"public": True, "owner": "id"}, "is public, so"),
         ({"public": True, "rows": 3}, "is public, so"),
         ({"rows": 0}, "at least 1"),
         ({"rows": True}, "at least 1"),
-        ({"name": ""}, "is no name"),
+        ({"name": ""}, "cannot be a name"),
     ],
 )
 def test_tables_that_cannot_be(facts: dict[str, Any], words: str) -> None:
@@ -97,11 +104,13 @@ def test_tables_that_cannot_be(facts: dict[str, Any], words: str) -> None:
 
 
 def test_columns_that_cannot_be() -> None:
-    with pytest.raises(ArgumentError, match="names the column A twice"):
+    with pytest.raises(ArgumentError, match="has two columns named 'A'"):
         Table("t", (Field("a", Type.TEXT), Field("A", Type.TEXT)))
     with pytest.raises(ArgumentError, match="unknown type 'number'"):
         Field("a", "number")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="has no bounds"):
+    with pytest.raises(
+        ArgumentError, match="a cannot have bounds, because its type is text"
+    ):
         Field("a", Type.TEXT, Range(0, 1))
     with pytest.raises(ArgumentError, match="narrower"):
         Field("a", Type.INTEGER, Range(0.5, 1))
@@ -114,11 +123,14 @@ def test_columns_that_cannot_be() -> None:
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
-        ((VISITS, replace(REGIONS, name="Visits")), "Visits is there twice"),
+        (
+            (VISITS, replace(REGIONS, name="Visits")),
+            "the table 'Visits' is declared twice",
+        ),
         ((REGIONS,), "nothing to protect"),
         ((), "nothing to protect"),
-        ((VISITS, Table("x", (ID,))), "does not say whose its rows are"),
-        ((CODES, REGIONS), "there is no table visits"),
+        ((VISITS, Table("x", (ID,))), "that unit names, nor an owner or a link"),
+        ((CODES, REGIONS), "the table 'visits' does not exist"),
         (
             (
                 VISITS,
@@ -137,15 +149,15 @@ def test_columns_that_cannot_be() -> None:
         ),
         (
             (VISITS, replace(CODES, link=Link("code", "visits", "visit_id"))),
-            "code is text and visits.visit_id is integer",
+            "codes.code is text and visits.visit_id is integer",
         ),
         (
             (VISITS, replace(CODES, link=Link("visit_id", "visits", "gone"))),
-            "has no column gone",
+            "has no column 'gone'",
         ),
         (
             (VISITS, Table("x", (Field("id", Type.TEXT),), owner="id")),
-            "owners of type integer and text",
+            "have the types integer and text",
         ),
     ],
 )
@@ -160,9 +172,13 @@ def test_rows_as_units() -> None:
     assert Catalogue("clinic", (rows,), unit=ROW.replacing()).rows_are_units
     with pytest.raises(ArgumentError, match="open each table on its own"):
         Catalogue("clinic", (rows, Table("x", (ID,))))
-    with pytest.raises(ArgumentError, match="leave owner, link and rows out"):
+    with pytest.raises(
+        ArgumentError, match="cannot have an owner, a link or rows; leave them out"
+    ):
         Catalogue("clinic", (VISITS,))
-    with pytest.raises(ArgumentError, match="leave owner, link and rows out"):
+    with pytest.raises(
+        ArgumentError, match="cannot have an owner, a link or rows; leave them out"
+    ):
         Catalogue("clinic", (replace(rows, rows=3),))
     with pytest.raises(ArgumentError, match="hides the rows' own ids"):
         Catalogue("clinic", (Table("x", (Field("RowID", Type.INTEGER),)),))
@@ -171,18 +187,18 @@ def test_rows_as_units() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"population": 0}, "population: must be a whole number of at least 1"),
-        ({"population": 2.5}, "population: must be"),
-        ({"population": True}, "population: must be"),
-        ({"epsilon": 0}, "epsilon: must be positive"),
-        ({"epsilon": float("inf")}, "epsilon: must be a finite number"),
-        ({"epsilon": "3"}, "epsilon: must be a number"),
-        ({"delta": 1}, "delta: must be at least 0 and below 1"),
-        ({"delta": -0.1}, "delta: must be"),
-        ({"delta": float("nan")}, "delta: must be a finite"),
-        ({"analysts": {"alice": 0}}, "the share of alice"),
-        ({"analysts": {"alice": 1.5}}, "the share of alice"),
-        ({"analysts": {"": 0.5}}, "is no name"),
+        ({"population": 0}, "population must be a whole number of at least 1"),
+        ({"population": 2.5}, "population must be"),
+        ({"population": True}, "population must be"),
+        ({"epsilon": 0}, "epsilon must be positive"),
+        ({"epsilon": float("inf")}, "epsilon must be a finite number"),
+        ({"epsilon": "3"}, "epsilon must be a number"),
+        ({"delta": 1}, "delta must be at least 0 and below 1"),
+        ({"delta": -0.1}, "delta must be"),
+        ({"delta": float("nan")}, "delta must be a finite"),
+        ({"analysts": {"alice": 0}}, "the share of 'alice'"),
+        ({"analysts": {"alice": 1.5}}, "the share of 'alice'"),
+        ({"analysts": {"": 0.5}}, "cannot be a name"),
         ({"version": 2026}, "write it in quotes"),
         ({"version": ""}, "write it in quotes"),
     ],

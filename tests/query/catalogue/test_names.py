@@ -47,9 +47,9 @@ def test_case_does_not_matter() -> None:
     ("name", "names", "words"),
     [
         ("warrd", ["age", "Ward"], "did you mean Ward?"),
-        ("zzz", ["age", "ward"], "there is age, ward"),
-        ("zzz", [], "there is none"),
-        ("zzz", list("abcdefghij"), "there is a, b, c, d, e, f, g, h, …"),
+        ("zzz", ["age", "ward"], "use one of age, ward"),
+        ("zzz", [], "there are none to choose from"),
+        ("zzz", list("abcdefghij"), "use one of a, b, c, d, e, f, g, h, …"),
     ],
 )
 def test_what_was_meant(name: str, names: list[str], words: str) -> None:
@@ -59,13 +59,13 @@ def test_what_was_meant(name: str, names: list[str], words: str) -> None:
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 256, "\x1b[2J"])
 def test_names_that_cannot_be_used(name: str) -> None:
     assert not nameable(name)
-    with pytest.raises(ArgumentError, match="is no name"):
+    with pytest.raises(ArgumentError, match="cannot be a name"):
         checked_name("table", name)
 
 
 @pytest.mark.parametrize("name", [3, None, b"a"])
 def test_what_is_no_text(name: object) -> None:
-    with pytest.raises(ArgumentError, match="is no name"):
+    with pytest.raises(ArgumentError, match="cannot be a name"):
         checked_name("table", name)
 
 

@@ -46,12 +46,12 @@ def test_they_are_found_by_name() -> None:
 def test_what_is_shown() -> None:
     lines = [" ".join(line.split()) for line in str(TABLES).splitlines() if line]
     assert lines == [
-        "visits (private, owner id, at most 1 row a unit)",
+        "visits (private, owner id, at most 1 row per unit)",
         "id text",
         "visit integer",
-        "age integer from 0 to 110, at most 500 in all for a unit",
+        "age integer from 0 to 110, at most 500 in total per unit",
         "day date from 2020-01-01 to any",
-        "ward text keys A, B, C, D, E, F, G, H, … (9 in all)",
+        "ward text keys A, B, C, D, E, F, G, H, … (9 in total)",
         "codes (private, owner through visit = visits.visit)",
         "visit integer",
         "ok boolean keys True, NULL",

@@ -75,7 +75,9 @@ def test_values_have_one_form(type_: Type, written: Any, value: Any) -> None:
     ],
 )
 def test_values_of_another_type(type_: Type, written: Any) -> None:
-    with pytest.raises(ArgumentError, match=f"which the type {type_} needs"):
+    with pytest.raises(
+        ArgumentError, match=f"cannot contain .*, as the type {type_} requires"
+    ):
         value_of("x", written, type_)
 
 
@@ -108,8 +110,8 @@ def test_bounds(type_: Type, low: Any, high: Any, range_: Range) -> None:
         (Type.INTEGER, 0.5, 1, "a whole number"),
         (Type.REAL, 0, 1e151, "narrower"),
         (Type.REAL, float("-inf"), 0, "a number"),
-        (Type.TEXT, "a", "b", "has no bounds"),
-        (Type.BOOLEAN, False, True, "has no bounds"),
+        (Type.TEXT, "a", "b", "cannot be given for the type"),
+        (Type.BOOLEAN, False, True, "cannot be given for the type"),
         (Type.DATE, "2024-01-02", "2024-01-01", "swap them"),
     ],
 )
@@ -127,14 +129,14 @@ def test_keys_have_one_form_and_null_is_last() -> None:
 @pytest.mark.parametrize(
     ("type_", "keys", "words"),
     [
-        (Type.TEXT, "AB", "pass a list"),
-        (Type.TEXT, [], "0 values"),
-        (Type.TEXT, ["A", "A"], "twice"),
-        (Type.TEXT, [1], "a text"),
-        (Type.INTEGER, [1, 1.0], "twice"),
-        (Type.INTEGER, [111], "can never occur"),
-        (Type.INTEGER, range(100_001), "100,001 values"),
-        (Type.REAL, [0.0, -0.0], "twice"),
+        (Type.TEXT, "AB", "must be a list of values"),
+        (Type.TEXT, [], "keys, not 0;"),
+        (Type.TEXT, ["A", "A"], "must list each value once"),
+        (Type.TEXT, [1], "write a string"),
+        (Type.INTEGER, [1, 1.0], "must list each value once"),
+        (Type.INTEGER, [111], "outside the bounds and never occurs"),
+        (Type.INTEGER, range(100_001), "not 100,001;"),
+        (Type.REAL, [0.0, -0.0], "must list each value once"),
     ],
 )
 def test_keys_that_are_none(type_: Type, keys: Any, words: str) -> None:
@@ -144,7 +146,7 @@ def test_keys_that_are_none(type_: Type, keys: Any, words: str) -> None:
 
 
 def test_keys_beyond_64_bits() -> None:
-    with pytest.raises(ArgumentError, match="can never occur"):
+    with pytest.raises(ArgumentError, match="outside the bounds and never occurs"):
         keys_of("x", [2**63], Type.INTEGER)
 
 
@@ -191,5 +193,5 @@ def test_what_keys_say(keys: list[Any], type_: Type) -> None:
 
 @pytest.mark.parametrize("keys", [["A", 1], [0.5], [None], [object()], [1, True]])
 def test_keys_that_say_nothing(keys: list[Any]) -> None:
-    with pytest.raises(ArgumentError, match="state the type"):
+    with pytest.raises(ArgumentError, match="declare the type"):
         type_of_keys("x", keys)

@@ -1,5 +1,5 @@
-"""Drafted catalogues: from names and types alone, with guesses that say so, and ready
-to be opened.
+"""Drafted catalogues: from names, types and values of text files, with guesses that say
+so, and ready to be opened.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ def test_it_opens_as_it_is(folder: Path) -> None:
     ]
     assert found.tables[2].link is not None
     assert found.tables[0].source == str(folder / "visits.csv")
-    assert [field.type for field in found.tables[0].fields] == [Type.TEXT] * 3 + [
-        Type.INTEGER
+    assert [field.type for field in found.tables[0].fields] == [
+        Type.INTEGER,
+        Type.TEXT,
+        Type.TEXT,
+        Type.INTEGER,
     ]
     assert [field.type for field in found.tables[1].fields] == [
         Type.TEXT,
@@ -74,7 +77,8 @@ def test_guesses_say_so() -> None:
     found = parse_catalogue(text).table("visits").field("age")
     assert (found.range.low, found.range.high) == (0, 120)
     assert (
-        found.provenance == "a guess of dither init from the name, in years: check it"
+        found.provenance
+        == "a guess of dither init from the name and the values, in years: check it"
     )
 
 
@@ -129,14 +133,15 @@ def test_ids_have_one_type() -> None:
     duckdb.connect().execute(
         "COPY (SELECT 7.0::DOUBLE AS patient_id) TO 'reals.parquet'"
     )
-    for sources in (
-        ["visits.csv", "numbers.parquet"],
-        ["stays.parquet", "numbers.parquet"],
+    for sources, type_ in (
+        (["visits.csv", "numbers.parquet"], Type.INTEGER),
+        (["visits.csv", "stays.parquet"], Type.TEXT),
+        (["stays.parquet", "numbers.parquet"], Type.TEXT),
     ):
         assert {
             one.field("patient_id").type
             for one in parse_catalogue(draft(sources)).tables
-        } == {Type.TEXT}
+        } == {type_}
     only = parse_catalogue(draft(["reals.parquet"], unit="patient_id"))
     assert only.table("reals").field("patient_id").type is Type.INTEGER
 
@@ -146,7 +151,7 @@ def test_rows_as_units() -> None:
     text = draft(["odd.csv", "visits.csv"], unit="Row")
     (table,) = parse_catalogue(text).tables
     assert [field.name for field in table.fields] == ["x"]
-    assert "its rows are other units than those of odd" in text
+    assert "its rows are different units from those of odd" in text
 
 
 def test_columns_that_are_not_listed(folder: Path) -> None:
@@ -182,19 +187,19 @@ def test_a_file_may_be_called_anything() -> None:
 @pytest.mark.parametrize(
     ("source", "unit", "said"),
     [
-        ([], "", "there is none"),
-        (["gone.csv"], "", "is not there"),
+        ([], "", "sources are missing"),
+        (["gone.csv"], "", "does not exist"),
         (
             ["regions.csv"],
             "",
-            "no column is named like a person's id, so nobody can guess whom to protect",
+            "no column is named like a person's id, so the unit to protect cannot be guessed",
         ),
         (
             ["regions.csv"],
             "patient_id",
-            "no table has a column patient_id; name the column with a person's id",
+            "no table has a column 'patient_id'; name the column with a person's id",
         ),
-        (["codes.csv"], "", "by their names: visit_id"),
+        (["codes.csv"], "", "perhaps visit_id"),
     ],
 )
 def test_what_cannot_be_drafted(source: list[str], unit: str, said: str) -> None:

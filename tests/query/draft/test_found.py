@@ -77,7 +77,8 @@ def test_numbered_files_beside_others_are_tables() -> None:
 def test_a_folder_without_tables() -> None:
     Path("nothing").mkdir()
     with pytest.raises(
-        ArgumentError, match="nothing: holds no tables; put files in it"
+        ArgumentError,
+        match="the folder 'nothing' does not hold any tables; put files in it",
     ):
         found("nothing")
 

@@ -59,7 +59,7 @@ def test_a_catalogue_names_its_engine_or_its_sources_do() -> None:
     )
     with pytest.raises(
         ArgumentError,
-        match=r"a \(duckdb\) and b \(postgres\) are read by different engines",
+        match=r"'a' \(duckdb\) and 'b' \(postgres\) are read by different engines",
     ):
         engine_for(mixed)
 
@@ -74,13 +74,14 @@ def test_the_engine_of_a_catalogue_file_is_kept() -> None:
 def test_the_maker_of_each() -> None:
     assert maker("duckdb") == DuckDBEngine.of
     with pytest.raises(
-        ArgumentError, match="there is no 'oracle'; there are: duckdb, postgres, spark"
+        ArgumentError,
+        match="there is no engine 'oracle'; use one of 'duckdb', 'postgres', 'spark'",
     ):
         maker("oracle")
 
 
 def test_a_server_has_no_place_for_a_book() -> None:
-    with pytest.raises(ArgumentError, match="ledger: is missing"):
+    with pytest.raises(ArgumentError, match="ledger is missing"):
         dither.open(
             "postgresql://nowhere.invalid/clinic", table="visits", unit="id", budget=3.0
         )

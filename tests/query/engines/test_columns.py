@@ -28,7 +28,8 @@ def test_columns_are_found_as_they_are_spelled_or_in_another_case() -> None:
     with pytest.raises(ArgumentError) as missing:
         find_column(stored, VISITS, "agee")
     assert (
-        str(missing.value) == "visits: its source has no column agee; did you mean Age?"
+        str(missing.value)
+        == "the source of 'visits' has no column 'agee'; did you mean Age?"
     )
 
 
@@ -41,8 +42,8 @@ def test_what_a_column_may_be_declared_as(stored: Type, declared: Type) -> None:
         return
     with pytest.raises(ArgumentError) as refused:
         check_readable(VISITS, field, stored)
-    words = f"x holds a {stored}, not a {declared}; declare what it holds"
-    assert str(refused.value) == f"visits: {words}"
+    words = f"holds values of type {stored}, not {declared}; declare the stored type"
+    assert str(refused.value) == f"the column 'x' of 'visits' {words}"
 
 
 def test_every_type_can_be_read_as_a_text_and_as_itself() -> None:
@@ -60,13 +61,13 @@ def test_ids_are_those_that_owners_are_found_by() -> None:
 def test_reals_are_no_ids_as_texts() -> None:
     check_id(VISITS, Field("id", Type.INTEGER), real=True)
     check_id(VISITS, Field("id", Type.TEXT), real=False)
-    with pytest.raises(ArgumentError, match="holds reals, which are no ids"):
+    with pytest.raises(ArgumentError, match="holds real numbers, which cannot be ids"):
         check_id(VISITS, Field("id", Type.TEXT), real=True)
 
 
 def test_names_can_be_told_apart() -> None:
     assert unique("file", ["a", "b"]) == ["a", "b"]
-    with pytest.raises(ArgumentError, match="has two columns named A"):
+    with pytest.raises(ArgumentError, match="has two columns named 'A'"):
         unique("file", ["a", "A"])
 
 
@@ -74,8 +75,10 @@ def test_public_keys_are_not_null() -> None:
     assert public_keys([("a",), (None,)], "ward", "wards.csv", Type.TEXT) == ["a"]
     with pytest.raises(ArgumentError) as unread:
         public_keys(None, "ward", "wards.csv", Type.DATE)
-    words = "ward of wards.csv cannot be read as date; list the keys instead"
-    assert str(unread.value) == f"keys_from: {words}"
+    words = (
+        "the column 'ward' of wards.csv cannot be read as date; list the keys instead"
+    )
+    assert str(unread.value) == words
 
 
 def test_decimals_that_fit_64_bits_are_integers() -> None:

@@ -52,10 +52,12 @@ def test_texts_are_parameters_and_numbers_are_not(dialect: Dialect) -> None:
 def test_the_owner_must_be_declared_as_an_id(dialect: Dialect) -> None:
     table = Table("t", FIELDS)
     object.__setattr__(table, "owner", "nobody")  # which a Table itself would refuse
-    with pytest.raises(ArgumentError, match="unit: the table t has no column nobody"):
+    with pytest.raises(ArgumentError, match="the table 't' has no column 'nobody'"):
         dialect.owner(table)
     object.__setattr__(table, "owner", "n")
-    with pytest.raises(ArgumentError, match="unit: n is REAL, which is no id"):
+    with pytest.raises(
+        ArgumentError, match="the column 'n' is REAL, which ids cannot be"
+    ):
         dialect.owner(table)
     assert dialect.owner(Table("t", FIELDS, owner="id"))
 

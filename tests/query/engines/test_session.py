@@ -136,5 +136,5 @@ def test_sources_are_found_by_the_names_of_tables() -> None:
     assert given == {"visits": 1}
     assert source_for(CATALOGUE.tables[0], given) == 1
     assert given_sources(CATALOGUE, None) == {}
-    with pytest.raises(ArgumentError, match="visits: has no source"):
+    with pytest.raises(ArgumentError, match="the table 'visits' has no source"):
         source_for(CATALOGUE.tables[0], {})

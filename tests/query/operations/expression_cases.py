@@ -579,3 +579,5 @@ CASES = [
     _case("d::TIMESTAMP", "cast", "$d", options=(Type.TIMESTAMP,)),
     _case("u::DATE", "cast", "$u", options=(Type.DATE,)),
 ]
+NAMED = [(f"{place}-{case.name}", case) for place, case in enumerate(CASES)]
+"""Each case with the name that a test gives it which loops over all of them."""

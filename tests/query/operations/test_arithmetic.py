@@ -48,7 +48,7 @@ def test_types_and_ranges(expr: Expr, type_: Type, range_: Range) -> None:
             "add",
             (NAME, 1),
             (),
-            r"\+ needs numbers, not name \(TEXT\); write CAST\(… AS REAL\)",
+            r"\+ needs numbers, not 'name' \(TEXT\); write CAST\(… AS REAL\)",
         ),
         ("add", (ILL, 1), (), "CASE WHEN"),
         ("mul", (BORN, 2), (), "DATE_DIFF"),

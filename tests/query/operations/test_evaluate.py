@@ -72,6 +72,14 @@ def test_intervals_of_whole_columns() -> None:
     assert intervals(TOTAL, [KEYS, KEYS], known) == [(8.0, 12.0), (0.0, math.inf)]
 
 
+def test_an_interval_holds_what_an_absent_aggregate_makes() -> None:
+    """COALESCE is its second argument then; the true value is the first one."""
+    expr = call("coalesce", call("add", TOTAL, COUNT), literal(-3))
+    known = [[(8.0, 12.0), (3.0, 5.0)]] * 2
+    found = intervals(expr, [KEYS, KEYS], known, [set(), {0}])
+    assert found == [(11.0, 17.0), (-3.0, 17.0)]
+
+
 def test_what_is_not_finite_is_null() -> None:
     assert value(TOTAL, (), (math.nan, 1)) is None
     assert value(call("add", TOTAL, COUNT), (), (None, 1)) is None

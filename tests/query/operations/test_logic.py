@@ -18,7 +18,7 @@ from tests.query.operations.columns import AGE, BORN, ILL, NAME, bound
             "eq",
             (NAME, AGE),
             (),
-            r"= cannot mix name \(TEXT\) with age \(INTEGER\); write CAST\(name AS INTEGER\)",
+            r"= cannot mix 'name' \(TEXT\) with 'age' \(INTEGER\); write CAST\(name AS INTEGER\)",
         ),
         ("lt", (BORN, NAME), (), r"write CAST\(name AS DATE\)"),
         ("eq", (ILL, 1), (), r"write CAST\(ill AS INTEGER\)"),

@@ -135,7 +135,7 @@ def test_repeats_are_counted_only_where_sizes_do_not_suffice() -> None:
 
 def test_what_is_too_much_is_refused_with_a_way_out() -> None:
     joins = " ".join(f"CROSS JOIN regions r{n}" for n in range(8))
-    message = "its joins can make 429,981,696 rows of one row, and 10,000 is the most; join fewer tables"
+    message = "the joins can make 429,981,696 rows from one row, and the limit is 10,000; join fewer tables"
     with pytest.raises(QueryError, match=message):
         check_fan_out(
             bind(f"SELECT COUNT(*) FROM patients {joins}", CLINIC).rows,
@@ -146,7 +146,7 @@ def test_what_is_too_much_is_refused_with_a_way_out() -> None:
     node = bind(sql, CLINIC).rows
     with pytest.raises(
         QueryError,
-        match=f"its public tables make 1,000,000,000,000 rows, and {PUBLIC_ROWS:,} is",
+        match=f"the joins of public tables make 1,000,000,000,000 rows, and the limit is {PUBLIC_ROWS:,}",
     ):
         check_fan_out(node, Told(), 10_000)
 

@@ -46,13 +46,13 @@ def test_private_keys_carry_a_delta_and_stay_within_the_stated_epsilon() -> None
 
 def test_private_keys_need_a_delta() -> None:
     with pytest.raises(
-        ArgumentError, match="keys: are private here, and naming them needs a δ"
+        ArgumentError, match="not declared, and releasing private keys needs δ > 0"
     ):
         afford(Cost(epsilon=0.5), PURE, keys=True)
 
 
 def test_rho_needs_an_account_with_delta() -> None:
-    with pytest.raises(ArgumentError, match="rho: needs Gaussian noise"):
+    with pytest.raises(ArgumentError, match="rho needs Gaussian noise"):
         afford(Cost(rho=0.1), PURE, keys=False)
 
 
@@ -149,9 +149,9 @@ def test_a_question_for_a_billionth_was_answered_for_ever(sql, cost) -> None:
         message = refused(database, sql, ArgumentError, **cost, radius=1)
         (name,) = cost
         assert message.startswith(
-            f"{name}: is too small: a question costs at least 1e-06 of the account"
+            f"{name} is too small: each question must cost at least 1e-06 of the account"
         )
-        least = float(message.partition(f"ask for {name}=")[2].partition(" or more")[0])
+        least = float(message.partition(f"pass {name}=")[2].partition(" or more")[0])
         assert database.preview(sql, radius=1, **{name: least}).share >= 0.999e-6
         database.sql(sql, radius=1, **{name: least})
         assert [kind for kind, _ in log(database)].count("charge") == 1

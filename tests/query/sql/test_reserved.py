@@ -8,7 +8,7 @@ import pytest
 import dither
 from dither.errors import QueryError
 
-COLUMNS = ["who", "case", "from", "order", "age", "current_date"]
+COLUMNS = ["who", "case", "from", "order", "age", "current_date", "date"]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ COLUMNS = ["who", "case", "from", "order", "age", "current_date"]
         ("SELECT AVG(who) FROM t", None),
         ("SELECT AVG(agee) FROM t", None),
         ("SELECT 'case", None),
+        ("SELECT COUNT(*) FROM t WHERE date > 'x'", None),
     ],
 )
 def test_an_error_beside_one_says_to_quote_it(sql: str, name: str | None) -> None:
@@ -34,10 +35,11 @@ def test_an_error_beside_one_says_to_quote_it(sql: str, name: str | None) -> Non
             with pytest.raises(QueryError) as problem:
                 ask(sql, epsilon=1.0)
             hint = (
-                f'{name} is a word of SQL: as a column, write "{name}" in double quotes'
+                f"'{name}' is a keyword of SQL: to use it as a column, write it in double "
+                f'quotes, as "{name}"'
             )
             assert (hint in str(problem.value)) == (name is not None)
-            assert "is a word of SQL" not in str(problem.value) or name is not None
+            assert "is a keyword of SQL" not in str(problem.value) or name is not None
         assert database.preview(
             'SELECT SUM("case") AS n FROM t WHERE "from" = 1', epsilon=1.0
         )

@@ -33,14 +33,14 @@ made = pytest.mark.skipif(
 )
 
 REFUSED = {
-    "Q2": "no private table",
-    "Q3": "l_orderkey leads to one unit",
-    "Q10": "c_custkey is the unit's id",
-    "Q11": "no private table",
-    "Q15": "only within one unit",
-    "Q16": "no private table",
+    "Q2": "all tables in FROM are public",
+    "Q3": "'l_orderkey' identifies one unit",
+    "Q10": "'c_custkey' is the unit's id",
+    "Q11": "all tables in FROM are public",
+    "Q15": "only aggregate within one unit",
+    "Q16": "all tables in FROM are public",
     "Q17": "other units' data",
-    "Q18": "c_custkey is the unit's id",
+    "Q18": "'c_custkey' is the unit's id",
     "Q20": "other units' data",
     "Q22": "other units' data",
 }

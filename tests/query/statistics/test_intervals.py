@@ -47,9 +47,9 @@ def test_a_line_is_cut_to_its_limits():
     assert line.value == 15
     assert line.ends(0.95) == (0.0, 100.0)
     wide = Line(line.measured, 0.5)
-    assert wide.ends(0.95)[1] - 15 == pytest.approx(
-        0.5 * 1.959964 * math.sqrt(2 * (1000**2 + 1 / 12)), rel=1e-6
-    )
+    # a sum of two whole numbers is one: half a step more at most
+    plain = 1.959964 * math.sqrt(2 * (1000**2 + 1 / 12))
+    assert 0 <= 2 * (wide.ends(0.95)[1] - 15) - plain <= 0.5
 
 
 @pytest.mark.parametrize("mechanism", [GAUSSIAN, Laplace(sensitivity=1000, epsilon=1)])
@@ -69,7 +69,7 @@ def test_ends_are_where_noise_stops_explaining(mechanism):
 
 
 def test_gaussian_ends_are_fiellers():
-    """The roots of a quadratic equation."""
+    """The roots of a quadratic equation, but for what rounding noise may move."""
     zeros, ones = 30_000.0, 50_000.0
     ratio = Ratio(
         measured([zeros, ones], (0, 1)), measured([zeros, ones], (1, 1)), (0, 1)
@@ -79,7 +79,10 @@ def test_gaussian_ends_are_fiellers():
     roots = np.roots(
         [total**2 - 2 * reach, -2 * ones * total + 2 * reach, ones**2 - reach]
     )
-    assert ratio.ends(0.95) == pytest.approx(sorted(roots.real), abs=1e-9)
+    low, high = ratio.ends(0.95)
+    least, most = sorted(roots.real)
+    assert least - 0.5 / total < low <= least
+    assert most <= high < most + 0.5 / total
 
 
 def test_what_must_be_positive_but_may_not_be_leaves_everything_open():

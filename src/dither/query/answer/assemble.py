@@ -5,26 +5,26 @@ of it is post-processing.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import noise_variance
 from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
-from dither.query.operations.expressions import Expr
+from dither.query.operations.expressions import AggregateLeaf, Expr
 from dither.query.plan.plan import Clipping, Measurement, Plan
 from dither.query.plan.vectors import Kind, Vector
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
-from dither.query.statistics.intervals import NOTHING, OPEN, Ends, Hidden
+from dither.query.statistics.intervals import ANYWHERE, NOTHING, OPEN, Ends, Hidden
 from dither.query.statistics.quantiles import extreme, quantile
+from dither.query.statistics.rounding import moved
 from dither.query.statistics.totals import (
+    SIDES,
     Estimate,
     at_most,
     changed,
@@ -32,8 +32,15 @@ from dither.query.statistics.totals import (
     totals,
     whole,
 )
+from dither.text import number
 
 __all__ = ["Answer"]
+
+HIDDEN = "not enough rows"
+CALENDAR: dict[Type, Callable[[Any], Any]] = {
+    Type.DATE: lambda days: day(int(days)),
+    Type.TIMESTAMP: lambda microseconds: moment(int(microseconds)),
+}
 
 
 @dataclass(frozen=True)
@@ -148,19 +155,19 @@ class Answer:
         vector = measurement.vector
         mechanism, leaves = self.plan.tree(measurement, noisy.radius), vector.leaves
         fitted: Any = mechanism.fit(noisy.values) if len(noisy.values) else []
-        if aggregate.function == "quantile":
+        if aggregate.largest is None:
             level = aggregate.level or 0.0
             found = [
                 quantile(counts, level, leaves, mechanism, vector.row, cut)
                 for counts, cut in zip(fitted, hidden, strict=True)
             ]
         else:
-            largest = aggregate.function == "max"
+            largest = aggregate.largest
             found = [
                 extreme(counts, leaves, mechanism, vector.row, largest=largest)
                 for counts in fitted
             ]
-        shown = {Type.DATE: day, Type.TIMESTAMP: moment}.get(vector.args[0].type)
+        shown = CALENDAR.get(vector.args[0].type)
         return found if shown is None else changed(found, shown)
 
     @cached_property
@@ -169,8 +176,30 @@ class Answer:
         columns = [_column(output.expr, self.groups) for output in outputs]
         return tuple(zip(*columns, strict=True))
 
+    @cached_property
+    def absent(self) -> list[set[int]]:
+        """The extremes of each group that noise hides: they have no value."""
+        return [
+            {i for i, one in enumerate(group.estimates) if one.value is None}
+            for group in self.groups
+        ]
+
+    @cached_property
+    def words(self) -> tuple[tuple[str | None, ...], ...]:
+        """The text of cells that have no value because noise hides an extreme."""
+        if not any(self.absent):
+            return ()
+        aggregates, outputs = self.plan.question.aggregates, self.plan.question.outputs
+        return tuple(
+            tuple(
+                _words(output, aggregates, absent) if value is None else None
+                for output, value in zip(outputs, row, strict=True)
+            )
+            for row, absent in zip(self.rows, self.absent, strict=True)
+        )
+
     def spread(self, confidence: float) -> list[list[Ends | None]]:
-        """The interval of each cell. Where several aggregates make a number, all hold
+        """The interval of each cell. If several aggregates make a number, all hold
         together (union bound).
         """
         return self._intervals(confidence, noise=False)
@@ -198,7 +227,8 @@ class Answer:
             for i in range(len(self.plan.question.aggregates))
         ]
         keys = [group.keys for group in self.groups]
-        return evaluate.intervals(output.expr, keys, list(zip(*known, strict=True)))
+        ends = list(zip(*known, strict=True))
+        return evaluate.intervals(output.expr, keys, ends, self.absent)
 
     @cached_property
     def selected_from(self) -> int:
@@ -219,20 +249,41 @@ def _totals(
 ) -> list[Estimate]:
     """A count or a sum for each group."""
     numbers = [int(number) for (number,) in noisy.values]
-    found = totals(numbers, mechanism, float(vector.step), vector.sign, hidden)
+    found = [
+        moved(one, vector.rounding, SIDES[vector.sign], ANYWHERE)
+        for one in totals(numbers, mechanism, float(vector.step), vector.sign, hidden)
+    ]
     if vector.kind is Kind.DISTINCT:
         found = at_most(found, vector.different)
     real = vector.function == "sum" and vector.args[0].type is not Type.INTEGER
     return found if real else whole(found)
 
 
+def _words(
+    output: Output, aggregates: Sequence[Aggregate], absent: set[int]
+) -> str | None:
+    """The declared bound is all that is told of an extreme that noise hides."""
+    hidden = output.needs & absent
+    if not hidden:
+        return None
+    if not isinstance(output.expr, AggregateLeaf):
+        return HIDDEN
+    aggregate = aggregates[hidden.pop()]
+    (arg,) = aggregate.args
+    side, end = (
+        ("most", arg.range.high) if aggregate.largest else ("least", arg.range.low)
+    )
+    shown = CALENDAR.get(arg.type, lambda plain: plain)
+    return f"{HIDDEN}: at {side} {number(shown(end))}, declared"
+
+
 def _hidden(noisy: NoisyVector, clipping: Clipping) -> list[Hidden]:
-    """What clipping hid of each group."""
+    """The amount that clipping hid of each group."""
     if noisy.hidden is None or clipping.hidden is None:
         known = OPEN if clipping.clips else NOTHING
         return [known] * len(noisy.values)
-    deviation = math.sqrt(noise_variance(clipping.hidden))
-    return [Hidden(float(steps), deviation) for steps in noisy.hidden]
+    law = clipping.hidden.law
+    return [Hidden(float(steps), law) for steps in noisy.hidden]
 
 
 def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:
@@ -243,7 +294,7 @@ def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:
 
 
 def _sorted(groups: list[Group], expr: Expr, descending: bool) -> list[Group]:
-    """NULLs last, either way; where values are equal, the order stays."""
+    """NULLs last, either way; if values are equal, the order stays."""
     side = _Reversed if descending else _Plain
     values = _column(expr, groups)
     places = sorted(

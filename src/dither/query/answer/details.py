@@ -14,11 +14,12 @@ from dither.query.operations.expressions import AggregateLeaf, KeyLeaf
 from dither.query.plan.describe import describe, described
 from dither.query.plan.plan import Plan
 from dither.query.sql.question import Scan, nodes
+from dither.text import quantity
 
 __all__ = ["details_of"]
 
 MOST = 12
-"""How many columns of a table are listed."""
+"""Number of columns of a table that are listed."""
 SHOWN = 6
 UNSTATED = "who declared it is not stated"
 AFTER = ("having ", "order by ", "limit ")
@@ -27,7 +28,7 @@ AFTER = ("having ", "order by ", "limit ")
 def details_of(plan: Plan) -> Details:
     """From the plan alone, which knows no data."""
     return Details(
-        mechanism=tuple(described(plan)),
+        mechanism=tuple(described(plan)[1:]),
         declared=tuple(_declared(plan)),
         afterwards=tuple(_afterwards(plan)),
     )
@@ -53,7 +54,9 @@ def _table(table: Table) -> str:
         return f"{table.name}: public"
     whose = table.owner or (table.link.column if table.link else "")
     owned = f"rows belong to {whose}" if whose else "each row is a unit"
-    most = "" if table.rows is None else f"; no unit has more than {table.rows:,} rows"
+    most = ""
+    if table.rows is not None:
+        most = f"; no unit has more than {quantity(table.rows, 'row')}"
     return f"{table.name}: {owned}{most}"
 
 
@@ -67,7 +70,7 @@ def _facts(field: Field) -> str:
         shown = ", ".join(map(str, field.keys[:SHOWN]))
         found.append(f"{len(field.keys)} public keys ({shown}{more})")
     if field.total is not None:
-        found.append(f"at most {field.total:g} in all for one unit")
+        found.append(f"at most {field.total:g} in total per unit")
     return ", ".join(found)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.mechanisms import KeyThreshold
+from dither.mechanisms import Additive, KeyThreshold
 from dither.query.catalogue.model import Table
 from dither.query.collect.runner import Runner, running
 from dither.query.engines.protocol import Engine
@@ -21,7 +21,7 @@ from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
 
-__all__ = ["Noisy", "NoisyVector", "measure"]
+__all__ = ["Noisy", "NoisyVector", "measure", "with_noise"]
 
 Integers = NDArray[np.int64]
 
@@ -31,9 +31,9 @@ class NoisyVector:
     """The noisy numbers of one measurement, a row for each group, and the radius they were
     clipped to.
 
-    `units` are the noisy counts of units from which the radius was chosen; None where
-    it was not. `hidden` is what clipping cut off each group, with noise; None where
-    that was not measured.
+    `units` are the noisy counts of units from which the radius was chosen; None if it
+    was not. `hidden` is what clipping cut off each group, with noise; None if that was
+    not measured.
     """
 
     radius: int
@@ -58,7 +58,7 @@ class NoisyVector:
             found["radius"],
             _array(found["values"], measurement),
             None if units is None else tuple(units),
-            None if hidden is None else np.array(hidden, np.int64),
+            None if hidden is None else _held(hidden),
         )
 
 
@@ -87,9 +87,21 @@ class Noisy:
 
 
 def _array(values: list[list[int]], measurement: Measurement) -> Integers:
-    return np.array(values, np.int64).reshape(
-        len(values), measurement.vector.noisy_size
-    )
+    return _held(values).reshape(len(values), measurement.vector.noisy_size)
+
+
+def _held(values: Any) -> Integers:
+    """Integers as an array, of Python's own where 64 bits are too few."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return np.array(values, object)
+
+
+def with_noise(mechanism: Additive, exact: Integers) -> Integers:
+    """Exact sums with noise. The sums may be beyond 64 bits; noise never is."""
+    noise = mechanism.release(np.zeros(exact.shape, np.int64))
+    return _held((exact.astype(object) + noise).tolist()).reshape(exact.shape)
 
 
 def _plain(value: Any) -> Any:
@@ -148,11 +160,11 @@ def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVect
         radius = radius_of(plan, one, units, runner.groups).value
     clipping, hidden = plan.clipping(one, radius), None
     if clipping.hidden is not None:
-        hidden = clipping.hidden.release(runner.hidden(m, radius)[:, 0])
+        hidden = with_noise(clipping.hidden, runner.hidden(m, radius)[:, 0])
     totals: Integers = runner.totals(m, radius)
     values = (
         plan.tree(one, radius).noisy(totals)
         if one.vector.kind is Kind.TREE
-        else clipping.noise.release(totals)
+        else with_noise(clipping.noise, totals)
     )
     return NoisyVector(radius, values, units, hidden)

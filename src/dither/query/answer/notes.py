@@ -1,11 +1,11 @@
-"""What a reader must know beside the numbers of an answer, in an analyst's words. Every
-figure in it is public or was charged (rule R2).
+"""The notes on an answer, in an analyst's words. Every figure in them is public or was
+charged (rule R2).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from dither.query.answer.noisy import Noisy, NoisyVector
@@ -14,23 +14,26 @@ from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate
-from dither.query.statistics.quantiles import rank
+from dither.query.statistics.quantiles import TOLD, rank
+from dither.text import number, quantity
 
 __all__ = ["Notes"]
 
 
 @dataclass(frozen=True)
 class Notes:
-    """The words about an answer. `selected_from` is out of how many groups some were
-    selected by their noisy numbers; 1 where none were.
+    """The notes on an answer. `selected_from` is the number of groups from which some
+    were selected by their noisy numbers; 1 if all are shown. `absent` are the
+    aggregates of each group that have no value.
     """
 
     plan: Plan
     noisy: Noisy
     selected_from: int
+    absent: Sequence[Set[int]] = ()
 
     def first(self) -> str:
-        """What must be read before the numbers; empty where nothing must."""
+        """Notes to read before the numbers; empty if there are none."""
         unseen = [
             self._name(measurement)
             for measurement, noisy in self._pairs()
@@ -39,9 +42,9 @@ class Notes:
         if not unseen:
             return ""
         return (
-            f"{', '.join(unseen)}: too few units to see how much they have, "
-            "at this cost; each counts for one row at "
-            "most, so the true number may be far larger: declare rows, or spend more"
+            f"{', '.join(unseen)}: at this cost there are too few units to find out how "
+            "many rows they have, so each of them counts with at most one row, and the "
+            "true number may be far larger; declare rows, or spend more"
         )
 
     def _unseen(self, measurement: Measurement, noisy: NoisyVector) -> bool:
@@ -59,7 +62,7 @@ class Notes:
             for note in self._clipping(measurement, noisy)
         ]
         for index, aggregate in enumerate(self.plan.question.aggregates):
-            if aggregate.function in ("min", "max"):
+            if aggregate.largest is not None:
                 found.append(self._extreme(index, aggregate))
         if any(
             not measurement.vector.sure
@@ -67,23 +70,23 @@ class Notes:
             and measurement.cap
             for measurement in self.plan.measurements
         ):
-            found.append("intervals hold if no unit has more rows than declared")
+            unit = self.plan.guarantee.unit.name
+            found.append(f"intervals hold if no {unit} has more rows than declared")
         if self.selected_from > 1:
             found.append(
-                f"rows were chosen out of {self.selected_from:,} by their "
-                "numbers: intervals hold all at once"
+                f"these rows were selected from {self.selected_from:,} by their noisy "
+                "values; their intervals hold together"
             )
         if self.plan.keys is not None:
             found.append(
-                "keys are private: one is named if about "
-                f"{self.plan.keys.threshold} units or more have it; "
-                f"a unit counts for at most {self.plan.keys.groups} of them"
+                "keys are private: a key is released if about "
+                f"{self.plan.keys.threshold:,} units or more have it; each unit contributes "
+                f"to at most {quantity(self.plan.keys.groups, 'key')}"
             )
             if len(self.noisy.keys) == self.plan.most_named:
                 found.append(
-                    f"no more than {self.plan.most_named:,} keys are named at a "
-                    "time: "
-                    "those of the most units"
+                    f"at most {self.plan.most_named:,} keys are released at a time: "
+                    "those with the most units"
                 )
         return tuple(dict.fromkeys(found))
 
@@ -115,7 +118,7 @@ class Notes:
         """Whether an aggregate is an extreme: rows that are seen are there, whatever
         clipping hides.
         """
-        return self.plan.question.aggregates[index].function in ("min", "max")
+        return self.plan.question.aggregates[index].largest is not None
 
     def _clipping(self, measurement: Measurement, noisy: NoisyVector) -> list[str]:
         """One line about what was limited, to which side the number errs for it, and
@@ -136,37 +139,43 @@ class Notes:
             if measurement.vector.kind is Kind.TREE
             and measurement.vector.args == aggregate.args
         )
-        mechanism, largest = (
+        mechanism, row = (
             self.plan.tree(measurement, noisy.radius),
-            aggregate.function == "max",
+            measurement.vector.row,
         )
-        rows = (
-            rank(mechanism, measurement.vector.row, largest=largest)
-            / measurement.vector.row
-        )
-        side = "at or above" if largest else "at or below"
+        largest = bool(aggregate.largest)
+        rows = rank(mechanism, row, largest=largest) / row
         name, which = self._named([index]), "largest" if largest else "smallest"
-        about = f"{name}: the value that about {math.ceil(rows):,} rows lie {side}"
-        return f"{about}; the {which} of all may lie as far out as its declared bound"
+        count, far = math.ceil(rows), "below" if largest else "above"
+        hidden = f"{count:,} {which} values" if count > 1 else f"{which} value"
+        start = f"{name}: the noise hides about the {hidden}"
+        far_off = f"this number can be far {far} the {which} value of all"
+        unknown = sum(index in absent for absent in self.absent)
+        if not unknown:
+            return f"{start}, so {far_off}"
+        few = f"fewer than {TOLD} times as many rows (by the noisy count)"
+        if unknown == len(self.absent):
+            return f"{start}; no number is shown if there are {few}"
+        return f"{start}, so {far_off}; no number is shown for groups with {few}"
 
 
 def _limited(measurement: Measurement, noisy: NoisyVector) -> str:
-    """What a radius did, in an analyst's words."""
-    size, weighs = (
-        _size(measurement, noisy.radius),
-        measurement.vector.kind in (Kind.MOMENTS, Kind.TREE),
-    )
-    how = "found privately" if noisy.units is not None else "stated"
-    less = "weigh less" if weighs else "count for less"
+    """The effect of a radius, in an analyst's words."""
+    size = _size(measurement, noisy.radius)
     if measurement.vector.kind is Kind.DISTINCT:
         return (
-            f"units of more than {size} count for some of them, so the true "
-            "number may be larger; raise values"
+            f"units with {size} count only for some of them, so the true number may be "
+            "larger; raise values"
         )
-    words = f"units of more than {size} ({how}) {less}"
+    how = "chosen privately" if noisy.units is not None else "stated"
+    weighs = measurement.vector.kind in (Kind.MOMENTS, Kind.TREE)
+    less = "have less weight" if weighs else "are scaled down"
+    words = f"units with {size} (a limit that was {how}) {less}"
     if noisy.hidden is not None:
-        about = "to first order" if measurement.vector.function in LINEARIZED else "too"
-        return f"{words}; the interval holds that {about}"
+        first = measurement.vector.function in LINEARIZED
+        return (
+            f"{words}; the interval includes this{' to first order' if first else ''}"
+        )
     return f"{words}{_open_side(measurement)}"
 
 
@@ -182,14 +191,14 @@ LINEARIZED = (
 
 
 def _open_side(measurement: Measurement) -> str:
-    """What is not known for it, and what would help."""
+    """The side on which the interval is open for this reason, and what would help."""
     if measurement.vector.kind in (Kind.MOMENTS, Kind.TREE):
         why = (
-            ", and nobody declared how many rows a unit has"
+            ", and the number of rows per unit is not declared"
             if measurement.vector.most is None
             else ""
         )
-        return f"{why}: no interval; {_way_out(measurement)}"
+        return f"{why}, so there is no interval; {_way_out(measurement)}"
     towards = {1: "larger", -1: "smaller", 0: "larger or smaller"}[
         measurement.vector.sign
     ]
@@ -202,15 +211,19 @@ def _way_out(measurement: Measurement) -> str:
     return (
         "declare rows"
         if measurement.vector.most is None
-        else "declare fewer rows (a unit with so many fits no grid)"
+        else "declare fewer rows (the declared number is too large for an interval)"
     )
 
 
 def _size(measurement: Measurement, radius: int) -> str:
+    """More than a radius, in words. Rows are whole: more than 5.657 rows are more than 5,
+    and a unit of 5 rows is not limited.
+    """
     if measurement.vector.kind is Kind.TOTAL and measurement.vector.function == "sum":
-        return f"{float(radius * measurement.vector.step):,.4g} in all"
-    count = f"{radius / measurement.vector.row:,.4g}"
+        total = float(radius * measurement.vector.step)
+        return f"a total above {number(float(f'{total:.4g}'))}"
+    count = f"{radius // measurement.vector.row:,}"
     what = {Kind.UNITS: "group", Kind.DISTINCT: "different value"}.get(
         measurement.vector.kind, "row"
     )
-    return f"{count} {what}{'s' * (count != '1')}"
+    return f"more than {count} {what}{'s' * (count != '1')}"

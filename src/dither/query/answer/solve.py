@@ -9,12 +9,13 @@ from dither.cost import Wanted
 from dither.errors import ArgumentError
 from dither.ledger.shares import share_of
 from dither.ledger.terms import Terms
-from dither.query.answer.widths import widths
+from dither.query.answer.widths import UNTOLD, widths
 from dither.query.catalogue.limits import SOLVED
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.request import Request
 from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Output, Question
+from dither.text import width_in_words
 
 __all__ = ["solve"]
 
@@ -81,7 +82,7 @@ def _cheapest(
 def _possible(
     plans: Callable[[Request], Sequence[Plan]], request: Request
 ) -> Sequence[Plan]:
-    """None where the cost is too small for any noise to fit."""
+    """None if the cost is too small for any noise to fit."""
     try:
         return plans(request)
     except ArgumentError:
@@ -94,8 +95,8 @@ def _wanted(question: Question, request: Request) -> Wishes:
     if max(len(measured), len(question.aggregates)) > SOLVED:
         raise ArgumentError(
             "error",
-            f"can be stated for {SOLVED} columns at a time; ask for fewer, or "
-            "state epsilon",
+            f"can be given for at most {SOLVED} columns at a time; select fewer, or "
+            "pass epsilon instead",
         )
     error = request.cost.error
     assert error is not None  # else there would be nothing to solve for
@@ -107,7 +108,8 @@ def _wanted(question: Question, request: Request) -> Wishes:
         if name not in names:
             raise ArgumentError(
                 "error",
-                f"names {name!r}; the answer measures {', '.join(map(repr, names))}",
+                f"error names {name!r}, which the answer does not measure; use one of "
+                f"{', '.join(map(repr, names))}",
             )
     return [(names[name], Wanted.of(one)) for name, one in error.items()]
 
@@ -117,8 +119,8 @@ def _reached(plan: Plan, wanted: Wishes) -> bool:
 
 
 def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
-    """The ± of a column. Where a radius cuts off what is known to be bounded, none can
-    be promised beforehand.
+    """The ± of a column. If a radius cuts off what is known to be bounded, none can be
+    promised beforehand.
     """
     found, needed = widths(plan, output, wanted.confidence), output.needs
     items = [
@@ -129,8 +131,11 @@ def _width(plan: Plan, output: Output, wanted: Wanted) -> float:
     chosen = any(measurement.radius is None for measurement in items) or (
         plan.question.selects and plan.groups is None
     )
+    if not chosen and len(found) == 1 and found[0][1] == UNTOLD:
+        return math.inf
     if chosen or len(found) != 1 or not isinstance(found[0][1], int | float):
-        raise ArgumentError("error", f"of {output.name} {_open(plan, items, found)}")
+        words = f"the error of {output.name!r} {_open(plan, items, found)}"
+        raise ArgumentError("error", words)
     cut = any(
         measurement.clips(measurement.radius or 0)
         for measurement in items
@@ -149,25 +154,25 @@ def _known(measurement: Measurement, plan: Plan) -> bool:
 def _open(
     plan: Plan, items: Sequence[Measurement], found: tuple[tuple[str, object], ...]
 ) -> str:
-    """What is missing to know a ± beforehand."""
+    """The missing fact that would give a ± beforehand."""
     if plan.question.selects and plan.groups is None:
         return (
-            "depends on how many keys are named, of which some are chosen by "
-            "their numbers; state epsilon"
+            "depends on how many private keys are released, and HAVING or LIMIT chooses "
+            "among them; pass epsilon instead"
         )
     if any(measurement.radius is None for measurement in items):
         return (
-            "depends on how much one unit may count for, which is chosen "
-            "privately; declare rows, or state radius="
+            "depends on the radius (how much one unit may contribute), which is chosen "
+            "privately; declare rows, or pass radius="
         )
     if len(found) > 1:
         return (
-            "depends on how many rows there are; state the public number you "
-            "expect= for a group"
+            "depends on the number of rows; pass a public number of rows per group as "
+            "expect="
         )
     return (
-        "follows from several measures; ask for these with an error "
-        "each, or state epsilon"
+        "follows from several measurements; ask for each of them with an error of its "
+        "own, or pass epsilon instead"
     )
 
 
@@ -182,13 +187,21 @@ def _best(plans: Sequence[Plan], wanted: Wishes) -> str:
     ]
     times, place = min(each)
     output, one = wanted[place]
+    if math.isinf(times) and any(
+        width == UNTOLD for plan in plans for _, width in widths(plan, output)
+    ):
+        return (
+            f"the error of {output.name!r} has no upper bound, because groups have too "
+            "few rows for a minimum or a maximum; pass a larger expect="
+        )
     if math.isinf(times):
         return (
-            f"of {output.name} stays open: a unit may have more than counts; "
-            "leave radius out, or state more values"
+            f"the error of {output.name!r} has no upper bound, because a unit may have "
+            "more rows or values than it may contribute; leave radius out, or pass a "
+            "larger values="
         )
     best = times * one.width
     return (
-        f"cannot be reached: the whole account would give ±{best:.6g} for "
-        f"{output.name}; ask for more than that"
+        f"cannot be reached: the whole account would give {width_in_words(best)} "
+        f"for {output.name!r}; pass a larger error"
     )

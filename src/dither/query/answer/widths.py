@@ -1,15 +1,11 @@
-"""How far off an answer will be, from public facts alone: no data, and nothing that was
+"""Expected error of an answer, from public facts alone: no data, and nothing that was
 not stated (rule R2).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-import numpy as np
-
-from dither.mechanisms.sums import noise_variance
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
@@ -22,13 +18,15 @@ from dither.query.statistics.totals import (
     Total,
 )
 
-__all__ = ["widths"]
+__all__ = ["UNTOLD", "widths"]
+
+UNTOLD = "not enough rows"
 
 GROUPS = (100, 1_000, 10_000)
 RADII = (1, 10, 100)
 NAMED = 100
-"""How many private keys are taken to be named, where intervals are to hold for all of
-them.
+"""Number of private keys that are assumed to be named if intervals have to hold for all
+of them.
 """
 
 Widths = tuple[tuple[str, float | str | None], ...]
@@ -53,7 +51,7 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
         plan, measurement, output.expr.index, 1 - (1 - confidence) / groups
     )
     named = (
-        f"if {NAMED} keys are named"
+        f"if {NAMED} keys are released"
         if plan.question.selects and plan.groups is None
         else ""
     )
@@ -64,7 +62,7 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
 
 def _of_item(
     plan: Plan, measurement: Measurement, index: int, confidence: float
-) -> Iterator[tuple[str, float]]:
+) -> Iterator[tuple[str, float | str]]:
     radii = _radii(measurement)
     if measurement.vector.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
@@ -96,26 +94,27 @@ def _radii(measurement: Measurement) -> list[tuple[str, int]]:
     one = "group" if measurement.vector.kind is Kind.UNITS else "row"
     sizes = [rows for rows in RADII if rows == 1 or rows <= largest]
     return [
-        (f"if units of {n} {one}{'s' * (n > 1)} count in full", n * row) for n in sizes
+        (f"if units count with up to {n} {one}{'s' * (n > 1)}", n * row) for n in sizes
     ]
 
 
 def _said(measurement: Measurement, radius: int, when: str) -> str:
-    """The condition, and what the ± leaves open: where nobody declared what units have,
-    more may be hidden.
+    """The condition, and what the ± leaves out: if the number of rows per unit is not
+    declared, clipping may hide more.
     """
     if not measurement.clips(radius) or measurement.hides(radius):
         return when
     sides = {
-        1: "downwards (open upwards: declare rows)",
-        -1: "upwards (open downwards: declare rows)",
+        1: "downwards, unknown upwards (declare rows)",
+        -1: "upwards, unknown downwards (declare rows)",
     }
     if (
         measurement.vector.kind in (Kind.MOMENTS, Kind.TREE)
         or not measurement.vector.sign
     ):
-        return f"of noise (more may be hidden: declare rows) {when}".strip()
-    return f"{sides[measurement.vector.sign]} {when}".strip()
+        alone = "for the noise alone, without clipping (declare rows)"
+        return ", ".join(filter(None, (alone, when)))
+    return ", ".join(filter(None, (sides[measurement.vector.sign], when)))
 
 
 def _half_of_total(
@@ -135,14 +134,15 @@ def _half_of_total(
                 integer=True,
             )
             * step
+            + measurement.vector.rounding
         )
     low, high = total.sides(confidence)
-    return float(high - low) / 2 * step
+    return float(high - low) / 2 * step + measurement.vector.rounding
 
 
 def _hidden(plan: Plan, measurement: Measurement, radius: int) -> Hidden:
     if measurement.hides(radius):
-        return Hidden(0.0, math.sqrt(noise_variance(plan.hidden(measurement, radius))))
+        return Hidden(0.0, plan.hidden(measurement, radius).law)
     return OPEN if measurement.clips(radius) else NOTHING
 
 
@@ -153,13 +153,15 @@ def _half(
     radius: int,
     rows: int,
     confidence: float,
-) -> float:
+) -> float | str:
     """Half the interval's width for rows spread evenly between the bounds; without a
-    cap, that of the noise alone.
+    cap, that of the noise alone. In words if noise hides an extreme.
     """
     estimate = _expected(
         plan, measurement, plan.question.aggregates[index], radius, rows
     )
+    if estimate.value is None:
+        return UNTOLD
     low, high = estimate.ends(confidence, noise=not measurement.hides(radius))
     return float(high - low) / 2
 
@@ -178,11 +180,9 @@ def _expected(
         )
         return found
     mechanism, leaves = plan.tree(measurement, radius), measure.leaves
-    counts = np.full(leaves.count, rows * measure.row / leaves.count)
-    if aggregate.function == "quantile":
+    counts = leaves.shares() * (rows * measure.row)
+    if aggregate.largest is None:
         return quantile(
             counts, aggregate.level or 0.0, leaves, mechanism, measure.row, hidden
         )
-    return extreme(
-        counts, leaves, mechanism, measure.row, largest=aggregate.function == "max"
-    )
+    return extreme(counts, leaves, mechanism, measure.row, largest=aggregate.largest)

@@ -23,7 +23,8 @@ from dither.privacy.numbers import fraction
 from dither.query.arrays.columns import Numbers, numbers_of
 from dither.query.plan.spend import check_minimum
 from dither.question import Asking, Paid, Question
-from dither.release import Release, Spread
+from dither.release import Ends, Release, Spread
+from dither.wording import CLAMPED
 
 __all__ = [
     "ArrayCost",
@@ -39,7 +40,7 @@ PLAIN = "pass a list or a one-dimensional array with one value for each unit"
 
 
 class ArrayCost(Asking, total=False):
-    """What an answer about an array may cost, and who pays, as keywords."""
+    """Keywords for the cost of an answer about an array, and for the account that pays."""
 
     unit: Unit | None
 
@@ -98,8 +99,8 @@ class PaidColumn(Paid):
         return data.fetch(self.source.receipt) if isinstance(data, Column) else data
 
     def numbers(self, first: int | None = None) -> Numbers:
-        """The numbers that are there, and how many are not, of all records or of the
-        first so many.
+        """The present numbers, and how many are missing, of all records or of the first
+        `n`.
         """
         column = self.read()
         if not hasattr(column, "__getitem__") or isinstance(column, Mapping | Set):
@@ -124,16 +125,18 @@ class PaidColumn(Paid):
         spread: Spread,
         bounds: tuple[float, float],
         *mechanisms: Any,
+        limits: Ends | None = None,
     ) -> Release:
         """The answer about values that were clipped to bounds, which it says."""
-        notes = ("values count within their declared bounds",)
-        return self.release(value, spread, *mechanisms, notes=notes, bounds=bounds)
+        return self.release(
+            value, spread, *mechanisms, notes=(CLAMPED,), bounds=bounds, limits=limits
+        )
 
 
 def _details(
     told: str, mechanisms: Sequence[Any], bounds: tuple[float, float] | None
 ) -> Details:
-    """What a report says of an array."""
+    """The details of an array for a report."""
     source = f"provenance: {told}" if told else "stated with the question"
     declared = () if bounds is None else (f"from {bounds[0]:g} to {bounds[1]:g}",)
     return Details(
@@ -149,7 +152,9 @@ def _unit(column: Column, stated: Unit | None) -> Unit:
     mine = column.dataset.unit
     if stated in (None, mine, mine.replacing()):
         return stated or mine
-    raise ArgumentError("unit", f"the dataset is about {mine}; leave unit out")
+    raise ArgumentError(
+        "unit", f"cannot differ from the dataset's unit ({mine}); leave it out"
+    )
 
 
 def _check_single(column: Column) -> None:
@@ -158,13 +163,13 @@ def _check_single(column: Column) -> None:
         unit = dataset.unit.name
         raise ArgumentError(
             "x",
-            f"the dataset may hold many rows of one {unit}; make one row for each "
+            f"the dataset may have several rows per {unit}; reduce them to one row per "
             f"{unit} first",
         )
 
 
 def _check_type(data: Any) -> None:
-    """What can be refused by looking at types and dimensions alone."""
+    """Refusals that follow from types and dimensions alone."""
     refused = isinstance(data, str | bytes | bytearray | Mapping | Set)
     if refused or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
         raise ArgumentError(
@@ -183,8 +188,8 @@ def check_numeric(data: Any) -> None:
     if declared_kind(data) is Kind.OTHER:
         raise ArgumentError(
             "x",
-            "must be a column of numbers, but is declared as something else; "
-            "convert it to numbers first",
+            "must be a column of numbers, but its type is another one; convert it to "
+            "numbers first",
         )
 
 
@@ -197,8 +202,8 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
     if bounds is None:
         raise ArgumentError(
             "bounds",
-            "are missing; pass public limits of the values, such as (0, "
-            "110), not read off the data",
+            "are missing; pass public limits of the values, such as (0, 110), and do "
+            "not take them from the data",
         )
     try:
         low, high = (_plain(bound) for bound in bounds)
@@ -206,7 +211,8 @@ def check_bounds(data: Any, bounds: tuple[float, float] | None) -> tuple[float, 
         low, high = 0, 0
     if not (low < high and math.isfinite(float(high) - float(low))):
         raise ArgumentError(
-            "bounds", "must be two finite numbers, low before high, such as (0, 110)"
+            "bounds",
+            "must be two finite numbers, low before high; pass (0, 110) for example",
         )
     return low, high
 
@@ -216,7 +222,7 @@ def _plain(bound: Any) -> int | float:
     floats.
     """
     if isinstance(bound, str | bytes | bool | np.bool_):
-        raise TypeError("a text or a truth is no bound")
+        raise TypeError("a string or a boolean is not a bound")
     if isinstance(bound, int | np.integer) and abs(int(bound)) <= 1 << 62:
         return int(bound)
     number = float(bound)

@@ -84,20 +84,20 @@ def binning(
         keys = x.facts.keys
     if [keys is None, bins is None, edges is None].count(False) != 1:
         raise ArgumentError(
-            "keys", "say what to count in one way: keys, bins (with bounds), or edges"
+            "keys", "pass exactly one of keys, bins (with bounds) or edges"
         )
     if isinstance(keys, str | bytes):
         raise ArgumentError(
             "keys",
-            f"must be a list of keys, not one text; pass [{keys!r}] or the "
-            "keys one by one",
+            f"must be a list of keys, not one string; pass [{keys!r:.40}], or a list "
+            "of all keys",
         )
     if keys is not None:
         return _keys(tuple(keys))
     check_numeric(x)
     if edges is not None:
         return _edges(edges)
-    number = whole("bins", bins or 0, "pass how many bins there are, such as 10")
+    number = whole("bins", bins or 0, "pass the number of bins, such as 10")
     low, high = check_bounds(x, bounds)
     return Edges(tuple(np.linspace(float(low), float(high), number + 1).tolist()))
 
@@ -108,7 +108,9 @@ def _keys(keys: tuple[Any, ...]) -> Keys:
         or not all(isinstance(key, Hashable) for key in keys)
         or len(set(keys)) != len(keys)
     ):
-        raise ArgumentError("keys", "must list each public key once, and at least one")
+        raise ArgumentError(
+            "keys", "must be a list of at least one public key, and list each key once"
+        )
     return Keys(keys)
 
 
@@ -124,6 +126,6 @@ def _edges(edges: Sequence[float]) -> Edges:
         or not all(math.isfinite(edge) for edge in numbers)
     ):
         raise ArgumentError(
-            "edges", "must be at least two finite numbers in rising order"
+            "edges", "must be at least two finite numbers in increasing order"
         )
     return Edges(numbers)

@@ -1,8 +1,8 @@
 """Private columns, read record by record: what becomes of one never depends on another
 (rule R1).
 
-Missing records (None, NaN, masked, null, and what is no number) are taken out first, so
-that they cannot change the type in which the others are read. A record that is not
+Missing records (None, NaN, masked, null, and what is not a number) are taken out first,
+so that they cannot change the type in which the others are read. A record that is not
 exactly a float (a Decimal, a Fraction, a longdouble, a large integer) is kept as the
 fraction it is (rule R33), apart from the others.
 """
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.dataset import Kind
+from dither.items import items_of as one_by_one
 from dither.mechanisms.values import HIGH, LOW, ODD, WIDEST, exact, real
 
 __all__ = ["Numbers", "are_floats", "count_present", "items_of", "numbers_of"]
@@ -66,7 +67,7 @@ class Numbers:
         return np.concatenate([found, np.array(exact, found.dtype)])
 
     def reals(self) -> Numbers:
-        """The same with integers that are no floats among the fractions."""
+        """Like the fast way, but integers that are not floats are treated as fractions."""
         if self.plain.dtype != np.int64:
             return self
         large = (self.plain > FLOATS_COUNT) | (self.plain < -FLOATS_COUNT)
@@ -86,19 +87,28 @@ def are_floats(*bounds: float) -> bool:
 
 
 def items_of(column: Any) -> list[Any]:
-    """The column as plain Python objects."""
+    """The column as plain Python objects. A record that Python cannot hold, such as a
+    date after the year 9999, is None, and changes nothing about the others (rule R1).
+    """
     convert = next(
         (getattr(column, name) for name in LISTS if hasattr(column, name)), None
     )
-    return list(convert() if convert is not None else column)
+    if convert is None:
+        return list(column)
+    try:
+        return list(convert())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return list(one_by_one(column))
 
 
 def numbers_of(column: Any, kind: Kind) -> Numbers:
     """The numbers that are there, and how many are not.
 
-    The plain ones are int64 where the column is declared to hold integers or truths,
-    and float64 otherwise. Integers beyond 64 bits count as the nearest 64-bit integer
-    in the former, and numbers beyond all floats as the largest one.
+    The plain ones are int64 where the column is declared to hold integers or booleans,
+    and float64 otherwise. Integers beyond 64 bits are treated as the nearest 64-bit
+    integer in the former, and numbers beyond all floats as the largest one.
     """
     total = len(column)
     with warnings.catch_warnings():
@@ -172,7 +182,7 @@ def _integers(items: Iterable[Any]) -> NDArray[np.int64]:
 
 
 def count_present(column: Any) -> int:
-    """How many records are there: None, NaN, nulls and False are not."""
+    """Number of records that are present: None, NaN, nulls and False are not."""
     if type(column) is np.ndarray and column.dtype.kind in "biuf":
         return (
             int(column.sum())

@@ -2,8 +2,8 @@
 quantile, histogram.
 
 Each element is one unit's value. Odd data never changes whether or how a question is
-answered (rule R1): values outside the bounds count as the nearest bound, missing ones
-(None, NaN, what is no number) are left out.
+answered (rule R1): values outside the bounds are treated as the nearest bound, missing
+ones (None, NaN, what is not a number) are left out.
 
 The cost is stated as `epsilon` (pure), `rho` (zero-concentrated), `share` of the budget
 or, where the error does not depend on the data, the wanted `error` (± at 95 %). It is
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -22,6 +23,7 @@ import numpy as np
 from dither.by_name import by_name
 from dither.dataset import Kind
 from dither.errors import ArgumentError
+from dither.mechanisms import Additive
 from dither.privacy.numbers import whole
 from dither.query.arrays import moments, quantiles
 from dither.query.arrays.ask import (
@@ -38,7 +40,8 @@ from dither.query.arrays.bins import binning
 from dither.query.arrays.columns import count_present
 from dither.query.arrays.sums import SumGrid
 from dither.query.statistics.estimates import Sums
-from dither.release import Around, Release
+from dither.query.statistics.rounding import Moved
+from dither.release import Around, Release, Spread
 
 __all__ = ["count", "histogram", "mean", "quantile", "sum", "variance"]
 
@@ -46,6 +49,7 @@ Bounds = tuple[float, float]
 
 WIDEST = 1e150  # bounds this far apart still have a square among the floats
 MOST = 1 << 62
+NEVER_NEGATIVE = (0, math.inf)
 
 
 def _whole(x: Any, low: float, high: float) -> bool:
@@ -62,7 +66,7 @@ def _whole(x: Any, low: float, high: float) -> bool:
 def _moment(
     what: str, x: Any, bounds: Bounds | None, n: int | None, cost: ArrayCost
 ) -> tuple[Ask, float, float, int | None]:
-    """What mean and variance check before anything is charged. A public n means that
+    """Checks of mean and variance before anything is charged. A public n means that
     neighbours replace an element.
     """
     ask = Ask.about(what, x, cost)
@@ -71,26 +75,26 @@ def _moment(
     if high - low > WIDEST:
         raise ArgumentError(
             "bounds",
-            f"must not lie farther apart than {WIDEST:g}; measure in larger units",
+            f"must be at most {WIDEST:g} apart; use larger units",
         )
     if n is not None:
         n = whole("n", n, "pass the public number of elements, or leave it out")
         if n > MOST:
             raise ArgumentError(
-                "n", "is beyond 2**62; pass the public number of elements"
+                "n", "must be at most 2**62; pass the public number of elements"
             )
         ask = replace(ask, unit=ask.unit.replacing())
     elif ask.replacing:
         raise ArgumentError(
             "n",
-            "is missing: where neighbours replace one element, their number "
-            "is public; pass it",
+            "is missing; if neighbours replace one element, the number of elements is "
+            "public: pass it as n",
         )
     return ask, low, high, n
 
 
 def _part_sums(
-    paid: PaidColumn, low: float, high: float, degree: int, n: int | None
+    paid: PaidColumn, low: float, high: float, degree: int, steps: int, n: int | None
 ) -> list[int]:
     """The exact sums of all records' parts. With a public n it is the first n records,
     missing ones in the middle.
@@ -99,11 +103,11 @@ def _part_sums(
         values = paid.numbers(n)
         sums = [
             moments.exact_sum(part)
-            for part in moments.parts(moments.scaled(values, low, high), degree)
+            for part in moments.parts(moments.scaled(values, low, high), degree, steps)
         ]
     if n is None:
         return sums
-    middle = moments.parts(np.array([0.5]), degree)
+    middle = moments.parts(np.array([0.5]), degree, steps)
     return [
         total + (n - values.size) * int(half[0])
         for total, half in zip(sums, middle, strict=True)
@@ -116,7 +120,7 @@ def count(
     **cost: Unpack[ErrorCost],
 ) -> Release:
     """How many elements there are. None, NaN and False do not count, so a condition
-    counts where it holds.
+    counts where it holds. A negative noisy count is shown as 0.
 
     Guarantee: the stated cost, for one element.
     Why: one element moves the count by 1 at most; integer noise (`Laplace`, or
@@ -127,11 +131,8 @@ def count(
     mechanism = ask.additive(1)
     with ask.paying(mechanism.guarantee) as paid:
         noisy = mechanism.release(count_present(paid.read()))
-    return paid.release(
-        noisy,
-        Around(noisy, mechanism, integer=True, within=(0, math.inf)),
-        mechanism,
-    )
+    spread = Around(noisy, mechanism, integer=True)
+    return paid.release(noisy, spread, mechanism, limits=NEVER_NEGATIVE)
 
 
 @by_name("sum(x, bounds=(0, 110), epsilon=0.5)", ErrorCost)
@@ -142,7 +143,7 @@ def sum(
     **cost: Unpack[ErrorCost],
 ) -> Release:
     """The sum of values clipped to public bounds; an int for integers with whole
-    bounds.
+    bounds. If no value can be negative, a negative noisy sum is shown as 0.
 
     Guarantee: the stated cost, for one element.
     Why: values are rounded to steps and clipped as integers, so the sum is exact and
@@ -153,19 +154,35 @@ def sum(
     ask = Ask.about("sum", x, cost)
     check_numeric(x)
     low, high = check_bounds(x, bounds)
-    grid = SumGrid.between(
-        low, high, integer=_whole(x, low, high), replacing=ask.replacing
-    )
-    ask = ask.for_error(grid.sensitivity, float(grid.size))
-    mechanism = ask.additive(grid.sensitivity)
+    grid, ask, mechanism = _summed(ask, low, high, _whole(x, low, high))
     with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = grid.value(mechanism.release(grid.total(paid.numbers())))
+    spread: Spread = Around(noisy, mechanism, integer=True, step=float(grid.size))
+    if grid.rounding:
+        spread = Moved(spread, grid.rounding)
     return paid.clipped(
         noisy,
-        Around(noisy, mechanism, integer=True, step=float(grid.size)),
+        spread,
         (low, high),
         mechanism,
+        limits=(0 if low >= 0 else -math.inf, 0 if high <= 0 else math.inf),
     )
+
+
+def _summed(
+    ask: Ask, low: float, high: float, integer: bool
+) -> tuple[SumGrid, Ask, Additive]:
+    """The finest grid whose noise fits 64 bits, the question at its cost, and the noise."""
+
+    def priced(grid: SumGrid) -> tuple[SumGrid, Ask, Additive]:
+        paying = ask.for_error(grid.sensitivity, float(grid.size))
+        return grid, paying, paying.additive(grid.sensitivity)
+
+    *finer, last = SumGrid.grids(low, high, integer=integer, replacing=ask.replacing)
+    for grid in finer:
+        with suppress(ArgumentError):
+            return priced(grid)
+    return priced(last)
 
 
 @by_name("mean(x, bounds=(0, 110), epsilon=0.5)", ArrayCost)
@@ -190,30 +207,35 @@ def mean(
     ask, low, high, n = _moment("mean", x, bounds, n, cost)
     if n is not None:
         return _mean_of_n(ask, low, high, n)
-    mechanism = ask.additive(*moments.sensitivities(replacing=False))
+    steps, mechanism = moments.finest(
+        lambda steps: ask.additive(*moments.sensitivities(False, steps))
+    )
     with ask.paying(mechanism.guarantee) as paid:
-        noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 1, None)]
-    found = Sums(moments.described(low, high, 1), noisy, mechanism).mean()
-    return paid.clipped(found.value, found.spread, (low, high), mechanism)
+        sums = _part_sums(paid, low, high, 1, steps, None)
+        noisy = [mechanism.release(one) for one in sums]
+    found = Sums(moments.described(low, high, 1, steps), noisy, mechanism).mean()
+    spread = Moved(
+        found.spread, moments.rounding(low, high, 1, steps), _reals(low, high)
+    )
+    return paid.clipped(found.value, spread, (low, high), mechanism)
+
+
+def _reals(low: float, high: float) -> Bounds:
+    return float(low), float(high)
 
 
 def _mean_of_n(ask: Ask, low: float, high: float, n: int) -> Release:
-    mechanism = ask.additive(moments.STEPS)
-    step = (high - low) / (n * moments.STEPS)
+    steps, mechanism = moments.finest(ask.additive)
+    step = (high - low) / (n * steps)
     with ask.paying(mechanism.guarantee) as paid:
-        value = min(
-            high,
-            max(
-                low,
-                low + step * mechanism.release(_part_sums(paid, low, high, 1, n)[1]),
-            ),
+        noisy = low + step * mechanism.release(
+            _part_sums(paid, low, high, 1, steps, n)[1]
         )
-    return paid.clipped(
-        value,
-        Around(value, mechanism, integer=True, step=step, within=(low, high)),
-        (low, high),
-        mechanism,
+    spread = Moved(
+        Around(noisy, mechanism, integer=True, step=step),
+        moments.rounding(low, high, 1, steps),
     )
+    return paid.clipped(noisy, spread, (low, high), mechanism, limits=(low, high))
 
 
 @by_name("variance(x, bounds=(0, 110), epsilon=0.5)", ArrayCost)
@@ -233,12 +255,20 @@ def variance(
     Assumes: each unit has one element.
     """
     ask, low, high, n = _moment("variance", x, bounds, n, cost)
-    mechanism = ask.additive(*moments.sensitivities(replacing=n is not None))
+    steps, mechanism = moments.finest(
+        lambda steps: ask.additive(*moments.sensitivities(n is not None, steps))
+    )
     with ask.paying(mechanism.guarantee) as paid:
-        noisy = [mechanism.release(one) for one in _part_sums(paid, low, high, 2, n)]
-    sums = Sums(moments.described(low, high, 2), noisy, mechanism)
+        exact = _part_sums(paid, low, high, 2, steps, n)
+        noisy = [mechanism.release(one) for one in exact]
+    sums = Sums(moments.described(low, high, 2, steps), noisy, mechanism)
     found = sums.variance() if n is None else sums.variance_of(n)
-    return paid.clipped(found.value, found.spread, (low, high), mechanism)
+    spread = Moved(
+        found.spread,
+        moments.rounding(low, high, 2, steps),
+        (0.0, (float(high) - float(low)) ** 2 / 4),
+    )
+    return paid.clipped(found.value, spread, (low, high), mechanism)
 
 
 @by_name("quantile(x, 0.5, bounds=(0, 110), epsilon=0.5)", ArrayCost)
@@ -253,8 +283,10 @@ def quantile(
     """The value below which a part q of the elements lies (0.5 is the median), with an
     interval for one confidence.
 
-    The answer is a point of a public grid between the bounds: an integer for integers
-    with whole, not too wide bounds.
+    Values are sorted into public leaves between the bounds, which are narrower near 0;
+    integers with whole, not too wide bounds have one each. The answer is a short number
+    in one of them, and the interval ends on edges of leaves, so it holds the plain
+    quantile.
 
     Guarantee: the stated cost, for one element.
     Why: three private choices by rank (`query/arrays/quantiles.py`) that share the cost
@@ -266,19 +298,17 @@ def quantile(
     low, high = check_bounds(x, bounds)
     wanted = quantiles.level(q)
     confidence = check_confidence(confidence)
-    grid = quantiles.Grid(low, high, _whole(x, low, high))
+    leaves = quantiles.leaves_of(low, high, integer=_whole(x, low, high))
     rho = ask.cost.rho
     choices = quantiles.mechanisms(ask.epsilon, rho, wanted, ask.replacing, ask.unit)
     with (
         ask.paying(quantiles.promise(ask.epsilon, rho, ask.unit)) as paid,
         np.errstate(all="ignore"),
     ):
-        counts = grid.counts(paid.numbers())
-        value, least, most = map(
-            grid.point, quantiles.choose(counts, wanted, choices, confidence)
-        )
-    spread = quantiles.QuantileSpread(least, most, confidence)
-    return paid.clipped(value, spread, (low, high), *choices)
+        counts = quantiles.counts_of(leaves, paid.numbers())
+        found, least, most = quantiles.choose(counts, wanted, choices, confidence)
+    spread = quantiles.QuantileSpread(leaves.start(least), leaves.end(most), confidence)
+    return paid.clipped(leaves.value(found), spread, (low, high), *choices)
 
 
 @by_name('histogram(x, keys=["A", "B"], epsilon=0.5)', ErrorCost)
@@ -295,7 +325,8 @@ def histogram(
     width between bounds, or `edges`.
 
     Every key is answered, absent ones too; elements with other keys are left out.
-    Values outside the bins count in the nearest one.
+    Values outside the bins count in the nearest one. Negative noisy counts are shown as
+    0, so a sum of many of them is too large: ask for it by its own count.
 
     Guarantee: the stated cost, for one element.
     Why: one element is in one bin, so the vector of counts moves by 1; where neighbours
@@ -310,5 +341,7 @@ def histogram(
     mechanism = ask.additive(2 if ask.replacing else 1, l2)
     with ask.paying(mechanism.guarantee) as paid, np.errstate(all="ignore"):
         noisy = mechanism.release(sorted_by.counts(paid))
-    spread = Around(noisy, mechanism, integer=True, within=(0, math.inf))
-    return paid.release(noisy, spread, mechanism, keys=sorted_by.names)
+    spread = Around(noisy, mechanism, integer=True)
+    return paid.release(
+        noisy, spread, mechanism, keys=sorted_by.names, limits=NEVER_NEGATIVE
+    )

@@ -1,11 +1,12 @@
-"""One quantile by a private choice among the points of a public grid, with an interval
-from two more choices.
+"""One quantile by a private choice among public leaves, with an interval from two more
+choices.
 
-The penalty of a point is how far its rank is from the wanted one. Permute-and-flip (or
+The penalty of a leaf is how far its ranks are from the wanted one. Permute-and-flip (or
 the exponential mechanism, for a cost in rho) picks the value with half of the cost; a
-quarter each buys a point that lies below, and one that lies above, the true quantile
+quarter each buys a leaf that lies below, and one that lies above, the true quantile
 with high probability: they aim at a rank that is lower, or higher, by as much as the
-choice may miss. See docs/proofs/mechanisms.md.
+choice may miss. The interval ends on the outer edges of these two. See
+docs/proofs/mechanisms.md.
 """
 
 from __future__ import annotations
@@ -22,54 +23,34 @@ from dither.mechanisms import Exponential, PermuteAndFlip
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.privacy.numbers import at_most, down, float_down
 from dither.query.arrays.columns import Numbers, are_floats
+from dither.query.statistics.leaves import Leaves
 
-__all__ = ["Grid", "QuantileSpread", "choose", "mechanisms", "promise"]
+__all__ = [
+    "QuantileSpread",
+    "choose",
+    "counts_of",
+    "leaves_of",
+    "mechanisms",
+    "promise",
+]
 
-POINTS = 1 << 14
+MOST = 1 << 14
 # a choice that may miss by more than any rank tells nothing about where the quantile
 # lies
 FARTHEST = 1 << 60
 SHARES = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Equally spaced public points from low to high: every integer if these are few,
-    else 2^14 steps.
-    """
+def leaves_of(low: float, high: float, *, integer: bool) -> Leaves:
+    """The candidates between two bounds: every integer if these are few."""
+    return Leaves(low, high, integer, MOST)
 
-    low: float
-    high: float
-    integer: bool
 
-    @property
-    def steps(self) -> int:
-        width = self.high - self.low
-        return int(width) if self.integer and width <= POINTS else POINTS
-
-    def counts(self, numbers: Numbers) -> NDArray[np.int64]:
-        """How many values are nearest to each point; values outside count at the ends."""
-        place = numbers.each(
-            self._places if are_floats(self.low, self.high) else None, self._place
-        )
-        return np.bincount(
-            np.clip(place, 0, self.steps).astype(np.int64), minlength=self.steps + 1
-        )
-
-    def _places(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        inside = np.clip(values, self.low, self.high)
-        return np.rint((inside - self.low) / (float(self.high) - self.low) * self.steps)
-
-    def _place(self, value: Fraction) -> int:
-        low, high = Fraction(self.low), Fraction(self.high)
-        return round((max(low, min(high, value)) - low) / (high - low) * self.steps)
-
-    def point(self, i: int) -> float:
-        if self.integer:
-            return int(self.low) + round(
-                Fraction(int(self.high) - int(self.low), self.steps) * i
-            )
-        return self.low + (float(self.high) - self.low) * i / self.steps
+def counts_of(leaves: Leaves, numbers: Numbers) -> NDArray[np.int64]:
+    """Number of values in each leaf; values outside the bounds are clamped."""
+    whole = are_floats(leaves.low, leaves.high)
+    found = numbers.each(leaves.sorted if whole else None, leaves.leaf)
+    return np.bincount(found.astype(np.int64), minlength=leaves.count)
 
 
 @dataclass(frozen=True)
@@ -84,8 +65,8 @@ class QuantileSpread:
         if confidence > self.confidence:
             raise ArgumentError(
                 "confidence",
-                f"was fixed at {self.confidence} when the quantile was measured; "
-                "ask for that or less",
+                f"cannot exceed {self.confidence}, the level at which the quantile was "
+                "measured; pass that or less",
             )
         return self.low, self.high
 
@@ -99,14 +80,14 @@ def level(q: float) -> Fraction:
     except (ValueError, TypeError, ZeroDivisionError):
         exact = Fraction(-1)
     if not 0 <= exact <= 1:
-        raise ArgumentError("q", "must lie from 0 to 1, such as 0.5 for the median")
+        raise ArgumentError("q", "must be from 0 to 1; pass 0.5 for the median")
     return exact
 
 
 def promise(
     epsilon: float | None, rho: float | None, unit: Unit
 ) -> PureDP | ZeroConcentratedDP:
-    """What the three choices promise together."""
+    """The guarantee of the three choices together."""
     return (
         PureDP(epsilon or 0.0, unit=unit)
         if rho is None
@@ -143,23 +124,30 @@ def choose(
     choices: list[PermuteAndFlip | Exponential],
     confidence: float,
 ) -> tuple[int, int, int]:
-    """The grid points chosen for the quantile itself and for the ends of its interval."""
+    """The leaves chosen for the quantile itself and for the ends of its interval.
+
+    With q = a / d, the interval holds any number between the values at the places
+    ⌊(n − 1)q⌋ and ⌈(n − 1)q⌉, counted from 0: fewer than (n − 1)q values lie below the
+    lower leaf, or as many, and at least (n − 1)q + 1 lie in the upper one or below. So
+    the wanted ranks lie a / d below, and (d − a) / d above, that of the quantile.
+    """
     middle = choices[0].release(-penalties(counts, q, 0))
     miss = math.ceil(choices[1].error((1 + confidence) / 2, candidates=counts.size))
     if miss > FARTHEST:
         return middle, 0, counts.size - 1
-    low = choices[1].release(-penalties(counts, q, -miss))
-    high = choices[2].release(-penalties(counts, q, miss))
+    below, above = miss + q.numerator, miss + q.denominator - q.numerator
+    low = choices[1].release(-penalties(counts, q, -below))
+    high = choices[2].release(-penalties(counts, q, above))
     return middle, min(low, middle), max(high, middle)
 
 
 def penalties(counts: NDArray[np.int64], q: Fraction, shift: int) -> NDArray[np.int64]:
-    """How far each point's rank is from the wanted one plus shift / denominator, in
+    """Distance of each leaf's ranks from the wanted one plus shift / denominator, in
     units of 1 / denominator.
 
-    When the wanted rank is shifted down, the first point stands for all that lies below
-    it, and the last point for all above when it is shifted up; so a wanted rank outside
-    the data still has a point without penalty.
+    When the wanted rank is shifted down, the first leaf stands for all that lies below
+    it, and the last leaf for all above when it is shifted up; so a wanted rank outside
+    the data still has a leaf without penalty.
     """
     a, d = q.numerator, q.denominator
     upto = np.cumsum(counts)

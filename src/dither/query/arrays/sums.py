@@ -15,12 +15,13 @@ from dither.errors import ArgumentError
 from dither.noise import Grid
 from dither.query.arrays.columns import Numbers
 from dither.query.arrays.moments import exact_sum
+from dither.query.statistics.rounding import MOST_ROWS, ROUNDED
 
 __all__ = ["SumGrid"]
 
-# on top of the grid's own 2^20: even a billion roundings of half a step stay below the
-# noise
-FINENESS = 1 << 12
+# on top of the grid's own 2^20
+FINENESS = (1 << 30, 1 << 24, 1 << 18, 1 << 12)
+"""The finest is taken whose noise fits 64 bits, and in whose steps bounds are floats."""
 WIDEST = 1 << 56
 FARTHEST = 1 << 52
 """Below it every number of steps is a float, so that clipping floats is exact."""
@@ -38,10 +39,16 @@ class SumGrid:
 
     @classmethod
     def between(
-        cls, low: float, high: float, *, integer: bool, replacing: bool
+        cls,
+        low: float,
+        high: float,
+        *,
+        integer: bool,
+        replacing: bool,
+        fineness: int = FINENESS[0],
     ) -> SumGrid:
-        """Steps of 1 for integers; otherwise at most 2^-32 of what one value can move
-        the sum by.
+        """Steps of 1 for integers; otherwise 2^20 · `fineness` of them make what one
+        value can move the sum by.
         """
         if integer:
             return cls(
@@ -56,7 +63,7 @@ class SumGrid:
             if replacing
             else max(abs(Fraction(low)), abs(Fraction(high)))
         )
-        grid = Grid.finer_than(moved / FINENESS)
+        grid = Grid.finer_than(moved / fineness)
         first = round(Fraction(low) / grid.step)
         return cls(
             first,
@@ -66,9 +73,30 @@ class SumGrid:
             replacing,
         )
 
+    @classmethod
+    def grids(
+        cls, low: float, high: float, *, integer: bool, replacing: bool
+    ) -> list[SumGrid]:
+        """The grids to choose from, the finest first."""
+        found = [
+            cls.between(low, high, integer=integer, replacing=replacing, fineness=one)
+            for one in (FINENESS[-1:] if integer else FINENESS)
+        ]
+        return [one for one in found[:-1] if one.are_floats] + found[-1:]
+
+    @property
+    def are_floats(self) -> bool:
+        """Whether every number of steps is a float, so that floats are counted fast."""
+        return max(abs(self.low), abs(self.low + self.width)) < FARTHEST
+
+    @property
+    def rounding(self) -> float:
+        """Largest change by rounding of a sum of `MOST_ROWS` values."""
+        return 0.0 if self.integer else float(MOST_ROWS * self.size) * ROUNDED
+
     @property
     def sensitivity(self) -> int:
-        """How many steps one element can move the sum."""
+        """Number of steps by which one element can move the sum."""
         return (
             self.width
             if self.replacing
@@ -76,8 +104,8 @@ class SumGrid:
         )
 
     def total(self, numbers: Numbers) -> int:
-        """The exact sum in steps. A missing value adds nothing; where neighbours
-        replace one, the value nearest 0.
+        """The exact sum in steps. A missing value adds nothing; if neighbours replace
+        one, the value nearest 0.
         """
         total = numbers.size * self.low + exact_sum(self._above_low(numbers))
         if self.replacing:
@@ -85,15 +113,14 @@ class SumGrid:
         return total
 
     def _above_low(self, numbers: Numbers) -> NDArray[np.int64]:
-        """How many steps each value lies above the lowest: rounded to whole steps, and
+        """Number of steps of each value above the lowest: rounded to whole steps, and
         clipped as integers.
         """
         if self.integer:
             held = np.clip(numbers.plain, self.low, self.low + self.width) - self.low
             return held.astype(np.int64, copy=False)
-        small = max(abs(self.low), abs(self.low + self.width)) < FARTHEST
         return numbers.each(
-            self._of_floats if small else None, self._of_fraction
+            self._of_floats if self.are_floats else None, self._of_fraction
         ).astype(np.int64, copy=False)
 
     def _of_floats(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -118,6 +145,6 @@ MAX = Fraction(sys.float_info.max)
 def _within(bound: int) -> int:
     if abs(bound) > WIDEST:
         raise ArgumentError(
-            "bounds", "must lie within ±2**56 for integers; measure in larger steps"
+            "bounds", "must be within ±2**56 for integers; use larger units"
         )
     return bound

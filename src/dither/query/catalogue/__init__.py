@@ -1,3 +1,3 @@
-"""What the curator declares about the tables, and is public: types, bounds, keys, caps,
+"""The curator's public declarations about the tables: types, bounds, keys, caps,
 limits.
 """

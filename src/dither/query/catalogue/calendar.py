@@ -14,6 +14,7 @@ from dither.query.catalogue.types import Range
 __all__ = [
     "DAY",
     "DAYS",
+    "LENGTHS",
     "MICROSECONDS",
     "UNITS",
     "day",
@@ -46,12 +47,12 @@ ISO = re.compile(
 
 
 def day(number: int) -> date:
-    """The date that is so many days after 1970-01-01."""
+    """The date this number of days after 1970-01-01."""
     return EPOCH.date() + timedelta(days=number)
 
 
 def moment(number: int) -> datetime:
-    """The time that is so many microseconds after 1970-01-01."""
+    """The time this number of microseconds after 1970-01-01."""
     return EPOCH + timedelta(microseconds=number)
 
 
@@ -157,7 +158,7 @@ def _count(value: date, length: int) -> int:
 
 
 def later_days(value: Moment, days: int) -> Moment | None:
-    """The date or time so many days later; None outside of the years 1 to 9999."""
+    """The date or time this number of days later; None outside of the years 1 to 9999."""
     try:
         return value + timedelta(days=days)
     except OverflowError:
@@ -165,8 +166,8 @@ def later_days(value: Moment, days: int) -> Moment | None:
 
 
 def later_months(value: Moment, months: int) -> Moment | None:
-    """The date or time so many months later, on the month's last day where it has no
-    such day; None if out of reach.
+    """The date or time this number of months later, on the month's last day if it has
+    no such day; None if out of reach.
     """
     year, month = divmod(_months(value) + months, 12)
     if not 1 <= year <= 9999:

@@ -50,10 +50,10 @@ def declare(
 ) -> Catalogue:
     """The catalogue of one private table.
 
-    `schema` gives its columns: a type where the source has types, None where it holds
-    texts (CSV). A schema that is None has no names either (JSON); then the columns are
-    those that are declared. A column of texts is read as `types` say, else as its
-    bounds or keys say, else as text: nothing is inferred from the data (rule R6).
+    `schema` gives its columns: a type where the source has types, None if it holds
+    strings (CSV). A schema that is None has no names either (JSON); then the columns
+    are those that are declared. A column of strings is read as `types` declare, else as
+    its bounds or keys imply, else as text: nothing is inferred from the data (rule R6).
     """
     stated = Stated.of(bounds, keys, types, totals)
     whom = unit_of(unit, () if schema is None else schema)
@@ -100,7 +100,7 @@ def _by_column(argument: str, stated: Any) -> dict[str, Any]:
     ):
         raise ArgumentError(
             argument,
-            f"must be stated by the names of columns, such as {COLUMNS[argument]}",
+            f"must be a dictionary by column, such as {COLUMNS[argument]}",
         )
     return dict(stated)
 
@@ -113,22 +113,23 @@ def unit_of(unit: str | Unit | None, columns: Iterable[str]) -> Unit:
     if isinstance(unit, str):
         return Unit(unit)
     raise ArgumentError(
-        "unit", f'{unit!r:.40} is no unit; pass the name of a column, or "row"'
+        "unit",
+        f'cannot be {unit!r:.40}; pass the name of the column with a person\'s id, or "row"',
     )
 
 
 def missing_unit(columns: Iterable[str]) -> str:
-    """Whom to protect is the curator's to say: a table that holds several rows of a
+    """The curator has to declare whom to protect: a table that holds several rows of a
     person looks like any other.
     """
     known = list(columns)
     likely = likely_ids(known)
     example = likely[0] if likely else "patient_id"
-    seen = f" By their names, these may be ids: {', '.join(likely)}." if likely else ""
+    seen = f" By name, these columns may be ids: {', '.join(likely)}." if likely else ""
     return (
         "is missing; pass the column with a person's id, such as "
-        f'unit="{example}", or unit="row" if each row is a '
-        f"person of its own.{seen}"
+        f'unit="{example}", or unit="row" if each row is a different '
+        f"person.{seen}"
     )
 
 
@@ -138,10 +139,14 @@ def column_of(argument: str, name: str, names: Iterable[str]) -> str:
     found = find(name, known)
     if found is None:
         way = (
-            ' (or pass "row" where each row is a person)' if argument == "unit" else ""
+            ' (or pass "row" if each row is a different person)'
+            if argument == "unit"
+            else ""
         )
         raise ArgumentError(
-            argument, f"there is no column {name}; {nearest(name, known)}{way}"
+            argument,
+            f"the column {name!r} in {argument}= does not exist; "
+            f"{nearest(name, known)}{way}",
         )
     return found
 
@@ -150,7 +155,7 @@ def _listed(name: str, keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise ArgumentError(
             "keys",
-            f"those of {name} must be a list, not {keys!r:.40}; pass values "
+            f"the keys of {name!r} must be a list, not {keys!r:.40}; pass values "
             'such as ["A", "B"]',
         )
     return list(keys)
@@ -158,7 +163,7 @@ def _listed(name: str, keys: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Stated:
-    """What was declared about columns, under the names that were written."""
+    """The declarations about columns, under the names that were written."""
 
     bounds: Mapping[str, Any]
     keys: Mapping[str, list[Any]]
@@ -213,7 +218,7 @@ class Stated:
             raise ArgumentError(
                 "types",
                 "the file does not list its columns; declare them, such as "
-                '{"age": "integer"}',
+                'types={"age": "integer"}',
             )
         return list(found.values())
 
@@ -240,7 +245,9 @@ class Stated:
         found = [value for written, value in stated.items() if same(written, name)]
         if len(found) > 1:
             raise ArgumentError(
-                name, "is declared twice (case does not matter); declare it once"
+                name,
+                f"the column {name!r} is declared twice (case does not matter); "
+                "declare it once",
             )
         return found[0] if found else None
 
@@ -266,8 +273,8 @@ def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
         return bounds[0], bounds[1]
     raise ArgumentError(
         "bounds",
-        f"those of {name} must be two, not {bounds!r:.40}; pass a low and "
-        "a high one, such as (0, 110)",
+        f"the bounds of {name!r} must be two values, not {bounds!r:.40}; pass a "
+        "low and a high one, such as (0, 110)",
     )
 
 
@@ -276,6 +283,7 @@ def _type(name: str, written: Any) -> Type:
     if found is None:
         raise ArgumentError(
             "types",
-            f"{written!r:.40} of {name} is unknown; {nearest(str(written), Type)}",
+            f"the type {written!r:.40} of {name!r} is unknown; "
+            f"{nearest(str(written), Type)}",
         )
     return Type(found)

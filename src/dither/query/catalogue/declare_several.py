@@ -113,20 +113,21 @@ class _Several:
         for name, column in written.items():
             if not isinstance(column, str) or name not in owned:
                 why = (
-                    "is public or linked"
+                    f"the table {name!r} is public or linked, so unit= cannot name "
+                    "a column of it"
                     if name not in owned
-                    else f"has {column!r:.40}, which is no column's name"
+                    else f"the unit of {name!r} must be the name of a column, not "
+                    f"{column!r:.40}"
                 )
                 raise ArgumentError(
                     "unit",
-                    f"{name} {why}; name the columns with a person's id in private "
-                    "tables",
+                    f"{why}; name the columns with a person's id in private tables",
                 )
         missing = [name for name in owned if name not in written]
         if missing or not written:
             raise ArgumentError(
                 "unit",
-                f"says nothing about {', '.join(missing) or 'any table'}; "
+                f"is missing for {', '.join(missing) or 'all tables'}; "
                 f"{self._ways(owned)}",
             )
         return Unit(next(iter(written.values()))), {
@@ -139,7 +140,8 @@ class _Several:
         if found is None:
             raise ArgumentError(
                 "unit",
-                f"{table} has no column {column}; {self._ways(self._owned, column)}",
+                f"the table {table!r} has no column {column!r}; "
+                f"{self._ways(self._owned, column)}",
             )
         return found
 
@@ -152,8 +154,8 @@ class _Several:
         )
         return (
             "name the column with a person's id in each table, such as "
-            f"unit={{{guessed}}}, or declare a table with "
-            "links= (how its rows find their owner) or public= (it is about nobody)"
+            f"unit={{{guessed}}}, or declare a table without one in "
+            "links= (how its rows find their owner) or in public="
         )
 
     def _likely(self, table: str, column: str) -> str:
@@ -188,7 +190,8 @@ class _Several:
         if other is None or not isinstance(ends[0], str):
             raise ArgumentError(
                 "links",
-                f"must hold a column and where it leads; write {EXAMPLES['links']}",
+                "must hold a column and the column that it points to; write "
+                f"{EXAMPLES['links']}",
             )
         schema = self.schemas[table]
         return Link(
@@ -206,7 +209,7 @@ def _in(table: str) -> Iterator[None]:
     except ArgumentError as error:
         if error.argument == table:
             raise
-        raise ArgumentError(error.argument, f"in {table}: {error.message}") from None
+        raise ArgumentError(error.argument, f"in {table}, {error}") from None
 
 
 def _public(written: Any, schemas: Schemas) -> frozenset[str]:
@@ -215,13 +218,16 @@ def _public(written: Any, schemas: Schemas) -> frozenset[str]:
 
 
 def _by_table(argument: str, stated: Any, schemas: Schemas) -> dict[str, Any]:
-    """What was stated under the names of tables, in the spelling of the tables."""
+    """The values that were stated under the names of tables, in the spelling of the
+    tables.
+    """
     if stated is None:
         return {}
     if not isinstance(stated, Mapping):
         raise ArgumentError(
             argument,
-            f"must be stated by table; write {_example(argument, next(iter(schemas)))}",
+            "must be a dictionary by table; write "
+            f"{_example(argument, next(iter(schemas)))}",
         )
     return {
         _table_named(argument, name, schemas, given): given
@@ -241,10 +247,14 @@ def _table_named(argument: str, name: Any, schemas: Schemas, given: Any = None) 
     if having and argument in COLUMNS:
         nested = f'{argument}={{"{having[0]}": {{"{name}": {given!r:.60}}}}}'
         raise ArgumentError(
-            argument, f"{name} is a column; state it by table, such as {nested}"
+            argument,
+            f"{name!r} is a column and not a table; declare it by table, such as "
+            f"{nested}",
         )
     raise ArgumentError(
-        argument, f"there is no table {name!s:.40}; {nearest(str(name), schemas)}"
+        argument,
+        f"the table '{name!s:.40}' in {argument}= does not exist; "
+        f"{nearest(str(name), schemas)}",
     )
 
 

@@ -70,7 +70,7 @@ from dither.query.catalogue.values import bounds_of
 __all__ = ["OPEN", "KeysFrom", "PublicKeys", "dump_catalogue", "read_catalogue"]
 
 OPEN = "?"
-"""What a draft holds where the curator has to decide."""
+"""The entry of a draft where the curator has to decide."""
 
 KNOWN = {
     "top": (
@@ -94,10 +94,10 @@ KNOWN = {
 }
 OPEN_WORDS = {
     "unit": 'the column with a person\'s id, or "row"',
-    "epsilon": "what all answers together may cost, such as 3.0",
+    "epsilon": "the total cost of all answers, such as 3.0",
 }
 WORDS = {
-    str: "a text in quotes",
+    str: "a string in quotes",
     int: "a whole number",
     bool: "true or false",
     dict: "a table",
@@ -109,7 +109,7 @@ Built = TypeVar("Built")
 @dataclass(frozen=True)
 class KeysFrom:
     """A column of a public table whose values are keys. `engine` and `stored` (the
-    table's name there) are as the file has them; None where it does not say.
+    table's name there) are as the file has them; None if it does not say.
     """
 
     table: str
@@ -149,12 +149,12 @@ def _no_toml(file: str, text: str, why: str) -> str:
     private rows, and is not shown.
     """
     if Path(file).suffix != ".toml":
-        return "is no catalogue; name a file in TOML, such as clinic.toml"
+        return "is not a catalogue; name a file in TOML, such as clinic.toml"
     place = re.search(r"line (\d+)", why)
     line = "" if place is None else text.split("\n")[int(place[1]) - 1].strip()
     shown = f": {line:.60}" if line.isprintable() and line else ""
-    way_out = "write texts in quotes, numbers with a point, lists in brackets"
-    return f"is not TOML: {why[:1].lower()}{why[1:]}{shown}; {way_out}"
+    way_out = "write strings in quotes, numbers with a point, lists in brackets"
+    return f"is not valid TOML: {why[:1].lower()}{why[1:]}{shown}; {way_out}"
 
 
 @contextmanager
@@ -163,14 +163,14 @@ def _at(place: str) -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        raise ArgumentError(
-            place, error.message if same(error.argument, place) else str(error)
-        ) from None
+        own = same(error.argument, place)
+        words = error.message if own else f"in {place}, {error}"
+        raise ArgumentError(place, words) from None
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A table of the file; one of a known kind holds nothing but what is known there."""
+    """A table of the file; one of a known kind holds only what is known there."""
 
     kind: str
     content: Mapping[str, Any]
@@ -179,10 +179,12 @@ class _Part:
         known = KNOWN.get(self.kind, self.content)
         for name in self.content:
             if name not in known:
-                raise ArgumentError(name, f"is not known here; {nearest(name, known)}")
+                raise ArgumentError(
+                    name, f"is not a known entry; {nearest(name, known)}"
+                )
 
     def get(self, name: str, type_: type, default: Any = None) -> Any:
-        """A value of this type; `default` where there is none."""
+        """A value of this type; `default` if there is none."""
         value = self.value(name)
         if value is None:
             return default
@@ -201,7 +203,7 @@ class _Part:
         return value
 
     def value(self, name: str) -> Any:
-        """What is written under a name, of whatever type; None where nothing is."""
+        """The value under a name, of any type; None if there is none."""
         value = self.content.get(name)
         if value == OPEN:
             raise ArgumentError(
@@ -242,7 +244,7 @@ class _Reader:
         unit = self._unit(top)
         if not self.tables.content:
             raise ArgumentError(
-                "tables", "there is none; declare one, such as [tables.visits]"
+                "tables", "are missing; declare at least one, such as [tables.visits]"
             )
         return Catalogue(
             name=top.get("name", str, stem),
@@ -267,7 +269,7 @@ class _Reader:
     def _unit(self, top: _Part) -> Unit:
         name = top.get("unit", str)
         if name is None:
-            raise ArgumentError("unit", f"is not there; declare {OPEN_WORDS['unit']}")
+            raise ArgumentError("unit", f"is missing; declare {OPEN_WORDS['unit']}")
         relation, given = top.get("relation", str, "add/remove"), top.get("given", list)
         return Unit(name, relation, tuple(given or ()))
 
@@ -318,8 +320,8 @@ class _Reader:
         if column is None or to is None:
             raise ArgumentError(
                 "link",
-                'needs both ends, such as { column = "visit_id", to = '
-                '"visits.visit_id" }',
+                "needs a column and the column that it points to; write "
+                '{ column = "visit_id", to = "visits.visit_id" }',
             )
         return Link(column, *self._split("to", to))
 
@@ -332,13 +334,19 @@ class _Reader:
         known = nearest(text.partition(".")[0], self.tables.content)
         raise ArgumentError(
             argument,
-            f"{text} is no column of a table, such as visits.visit_id; {known}",
+            f"{argument} = {text!r} does not name a table and its column, as in "
+            f"visits.visit_id; {known}",
         )
 
     def _field(self, name: str, part: _Part) -> Field:
         written = part.get("type", str)
         if written is None or find(written, Type) is None:
-            raise ArgumentError("type", f"{nearest(written or '', Type)}")
+            raise ArgumentError(
+                "type",
+                f"is missing; declare one of {', '.join(Type)}"
+                if written is None
+                else f"the type {written!r:.40} is unknown; {nearest(written, Type)}",
+            )
         type_ = Type(written.lower())
         low, high = part.value("low"), part.value("high")
         range_ = (
@@ -354,14 +362,14 @@ class _Reader:
         if keys is not None and table is not None:
             raise ArgumentError(
                 "keys",
-                "are listed and also taken from a table; leave one of the two out",
+                "are listed and also taken from a table; leave out keys or keys_from",
             )
         if table is not None:
             keys = self._public_keys(table, type_)
         null = part.get("null_key", bool, False)
         if keys is None and null:
             raise ArgumentError(
-                "null_key", "needs keys beside it; list them, or leave null_key out"
+                "null_key", "needs keys; list them, or leave null_key out"
             )
         return None if keys is None else (*keys, None) if null else tuple(keys)
 
@@ -374,7 +382,8 @@ class _Reader:
         if not table.get("public", bool, False):
             raise ArgumentError(
                 "keys_from",
-                f"{name} is not public; list the keys, or declare the table as public",
+                f"the table {name!r} is not public; list the keys, or declare the "
+                "table with public = true",
             )
         return self.public_keys(
             KeysFrom(

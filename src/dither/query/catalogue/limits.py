@@ -1,5 +1,5 @@
-"""What an analyst can make the machine do, limited by public facts before anything is
-charged (rule R31).
+"""Limits on the work that an analyst can give the machine, set by public facts before
+anything is charged (rule R31).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MOST_GROUPS = 400_000
 MOST_NUMBERS = 2_000_000
 """Noisy numbers of one answer: groups times what is measured for each."""
 KEY_LENGTH = 1_000
-"""A longer text is no private key, as NULL is none."""
+"""Longer strings and NULL are not private keys."""
 PRUNED = 20
 """Private keys are left out below a twentieth of the threshold at most, by which the
 threshold then rises.
@@ -66,8 +66,8 @@ threshold then rises.
 PUBLIC_ROWS = 10_000_000
 """Rows of public tables joined to each other."""
 UNDECLARED = 100
-"""How many rows a unit is taken to have, for the fan-out of joins, where that is not
-declared.
+"""Number of rows that a unit is assumed to have, for the fan-out of joins, if that is
+not declared.
 """
 
 
@@ -89,20 +89,21 @@ class Limits:
 
     @classmethod
     def of(cls, stated: Any) -> Limits:
-        """Limits by their names, such as {"seconds": 60}; the usual ones where nothing
-        is stated.
+        """Limits by their names, such as {"seconds": 60}; the usual ones if nothing is
+        stated.
         """
         if not isinstance(stated, Mapping | None):
             raise ArgumentError(
                 "limits",
-                f'must be stated by their names, such as {{"seconds": 60}}, not '
+                f'must be a dictionary by name, such as {{"seconds": 60}}, not '
                 f"{stated!r:.40}",
             )
         known = [field.name for field in fields(cls)]
         for name in stated or {}:
             if name not in known:
                 raise ArgumentError(
-                    "limits", f"{name!r:.40} is unknown; there are {', '.join(known)}"
+                    "limits",
+                    f"the limit {name!r:.40} is unknown; use one of {', '.join(known)}",
                 )
         return cls(**(stated or {}))
 

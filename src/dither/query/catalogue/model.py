@@ -49,7 +49,9 @@ class Field:
             and not fraction(self.name, self.total, "declare a total such as 5000") > 0
         ):
             raise ArgumentError(
-                self.name, "has a total that is not positive; leave it out for no bound"
+                self.name,
+                f"the total of {self.name!r} must be positive; leave it out if there "
+                "is no bound",
             )
         try:
             _set(self, "type", Type(self.type))
@@ -57,7 +59,8 @@ class Field:
             known = ", ".join(Type)
             raise ArgumentError(
                 self.name,
-                f"has the unknown type {self.type!r:.40}; declare one of {known}",
+                f"the column {self.name!r} has the unknown type {self.type!r:.40}; "
+                f"declare one of {known}",
             ) from None
         checked_range(self.name, self.range, self.type)
         if self.keys is not None:
@@ -102,7 +105,8 @@ class Table:
         if double is not None:
             raise ArgumentError(
                 self.name,
-                f"names the column {double} twice (case does not matter); name it once",
+                f"the table {self.name!r} has two columns named {double!r} (case does "
+                "not matter); declare one",
             )
         if self.rows is not None and (
             isinstance(self.rows, bool)
@@ -111,7 +115,8 @@ class Table:
         ):
             raise ArgumentError(
                 self.name,
-                "rows must be a whole number of at least 1; leave it out for no bound",
+                f"rows of {self.name!r} must be a whole number of at least 1; leave "
+                "it out if there is no cap",
             )
         self._check_owner()
 
@@ -119,12 +124,15 @@ class Table:
         """Rule R10: ids are compared as they are written, so they are never floats."""
         if self.public and (self.owner or self.link or self.rows):
             raise ArgumentError(
-                self.name, "is public, so it has no owner, link or rows; leave them out"
+                self.name,
+                f"the table {self.name!r} is public, so it cannot have an owner, a "
+                "link or rows; leave them out",
             )
         if self.owner is not None and self.link is not None:
             raise ArgumentError(
                 self.name,
-                "has an owner and a link; leave the link out, the owner is enough",
+                f"the table {self.name!r} has both an owner and a link; leave the link "
+                "out",
             )
         if self.owner is not None:
             _set(self, "owner", self.id_field(self.owner).name)
@@ -137,7 +145,9 @@ class Table:
         found = find(name, (one.name for one in self.fields))
         if found is None:
             near = nearest(name, (one.name for one in self.fields))
-            raise ArgumentError(self.name, f"has no column {name}; {near}")
+            raise ArgumentError(
+                self.name, f"the table {self.name!r} has no column {name!r}; {near}"
+            )
         return next(one for one in self.fields if one.name == found)
 
     def id_field(self, name: str) -> Field:
@@ -146,8 +156,8 @@ class Table:
         if found.type in (Type.REAL, Type.BOOLEAN):
             raise ArgumentError(
                 self.name,
-                f"{found.name} is {found.type} and no id; declare it as INTEGER "
-                "or TEXT",
+                f"the column {found.name!r} of {self.name!r} is {found.type}, which "
+                "ids cannot be; declare it as integer or text",
             )
         return found
 
@@ -182,12 +192,13 @@ class Catalogue:
         if double is not None:
             raise ArgumentError(
                 "tables",
-                f"{double} is there twice (case does not matter); name it once",
+                f"the table {double!r} is declared twice (case does not matter); "
+                "declare it once",
             )
         if not self.private:
             raise ArgumentError(
                 "tables",
-                "all are public, so there is nothing to protect; declare a private one",
+                "are all public, so there is nothing to protect; declare a private one",
             )
         _set(self, "tables", tuple(self._linked(table) for table in self.tables))
         _set(
@@ -216,14 +227,15 @@ class Catalogue:
             if same(table.name, name):
                 return table
         near = nearest(name, (table.name for table in self.tables))
-        raise ArgumentError("table", f"there is no table {name}; {near}")
+        raise ArgumentError("table", f"the table {name!r} does not exist; {near}")
 
     def _check_numbers(self) -> None:
         if self.population is not None and not (
             type(self.population) is int and 1 <= self.population <= LARGEST
         ):
             raise ArgumentError(
-                "population", "must be a whole number of at least 1; or leave it out"
+                "population",
+                "must be a whole number of at least 1; leave it out if it is not known",
             )
         if (
             self.epsilon is not None
@@ -231,27 +243,28 @@ class Catalogue:
         ):
             raise ArgumentError(
                 "epsilon",
-                f"must be positive, not {self.epsilon!s:.40}; declare what may be "
-                "spent",
+                f"must be positive, not {self.epsilon!s:.40}; declare the total "
+                "budget, such as 3.0",
             )
         if not 0 <= fraction("delta", self.delta) < 1:
             raise ArgumentError(
                 "delta",
-                f"must be at least 0 and below 1, not {self.delta!s:.40}; such as 1e-6",
+                f"must be at least 0 and below 1, not {self.delta!s:.40}; declare a "
+                "small one, such as 1e-6",
             )
         for analyst, share in self.analysts.items():
             checked_name("analysts", analyst)
             if not 0 < fraction("analysts", share) <= 1:
                 raise ArgumentError(
                     "analysts",
-                    f"the share of {analyst} must be above 0 and at most 1, not "
-                    f"{share}",
+                    f"the share of {analyst!r} must be above 0 and at most 1, not "
+                    f"{share}; declare a part of the budget, such as 0.25",
                 )
         _set(self, "epsilon", None if self.epsilon is None else float(self.epsilon))
         _set(self, "delta", float(self.delta))
         if not isinstance(self.version, str) or not self.version:
             raise ArgumentError(
-                "version", 'must be a text; write it in quotes, such as "2026-01"'
+                "version", 'must be a string; write it in quotes, such as "2026-01"'
             )
 
     def _linked(self, table: Table) -> Table:
@@ -262,13 +275,14 @@ class Catalogue:
         if other.owner is None:
             raise ArgumentError(
                 table.name,
-                f"is linked to {other.name}, which has no owner itself; link it "
-                "to a table with an owner",
+                f"the table {table.name!r} is linked to {other.name!r}, which has no "
+                "owner itself; link it to a table with an owner",
             )
         key, here = other.id_field(table.link.key), table.field(table.link.column)
         if key.type is not here.type:
             mismatch = (
-                f"{here.name} is {here.type} and {other.name}.{key.name} is {key.type}"
+                f"the linked columns differ in type: {table.name}.{here.name} is "
+                f"{here.type} and {other.name}.{key.name} is {key.type}"
             )
             raise ArgumentError(table.name, f"{mismatch}; declare both with one type")
         return replace(table, link=Link(here.name, other.name, key.name))
@@ -285,19 +299,20 @@ class Catalogue:
         if others:
             raise ArgumentError(
                 "unit",
-                f"rows of {first.name} and {others[0].name} are different units; "
+                f"the rows of {first.name!r} and {others[0].name!r} are different units; "
                 "open each table on its own",
             )
         if first.owner or first.link or first.rows:
             raise ArgumentError(
                 first.name,
-                "each row is a unit, so leave owner, link and rows out; or name "
-                "the unit",
+                f"each row of {first.name!r} is a unit, so it cannot have an owner, a "
+                "link or rows; leave them out, or name the column with the unit's id",
             )
         if find(ROW_ID, (one.name for one in first.fields)):
             raise ArgumentError(
                 first.name,
-                f"the column name {ROW_ID} hides the rows' own ids; leave it out",
+                f"the column {ROW_ID!r} of {first.name!r} hides the rows' own ids; "
+                "leave it out",
             )
 
     def _check_owners(self) -> None:
@@ -306,9 +321,10 @@ class Catalogue:
             if table.owner is None and table.link is None:
                 raise ArgumentError(
                     table.name,
-                    "does not say whose its rows are; declare an owner or a link, "
-                    "or "
-                    "that it is public",
+                    f"the table {table.name!r} does not have the column "
+                    f"{self.unit.name!r} that unit names, nor an owner or a link; check "
+                    "the name, or declare the owner or the link of the table (it can be "
+                    "public only if it is about nobody)",
                 )
         owned = [
             (table, table.field(table.owner))
@@ -318,8 +334,8 @@ class Catalogue:
         for table, owner in owned[1:]:
             if owner.type is not owned[0][1].type:
                 types = (
-                    f"{owned[0][0].name} and {table.name} have owners of type "
-                    f"{owned[0][1].type} and {owner.type}"
+                    f"the owners in {owned[0][0].name!r} and {table.name!r} have the "
+                    f"types {owned[0][1].type} and {owner.type}"
                 )
                 raise ArgumentError("unit", f"{types}; declare both with one type")
 

@@ -30,8 +30,8 @@ def find(name: str, names: Iterable[str]) -> str | None:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The rest of a sentence about an unknown name: the one that was probably meant, or
-    the names there are.
+    """Way out of an error about an unknown name: the name that was probably meant, or
+    the known names.
     """
     known = list(dict.fromkeys(names))
     folded = [one.casefold() for one in known[:COMPARED]]
@@ -39,8 +39,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
     if close:
         return f"did you mean {known[folded.index(close[0])]}?"
     if not known:
-        return "there is none"
-    return f"there is {', '.join(known[:8])}{', …' if len(known) > 8 else ''}"
+        return "there are none to choose from"
+    if len(known) == 1:
+        return f"use {known[0]}"
+    return f"use one of {', '.join(known[:8])}{', …' if len(known) > 8 else ''}"
 
 
 PEOPLE = (
@@ -95,7 +97,7 @@ def checked_name(argument: str, name: object) -> str:
     if not isinstance(name, str) or not nameable(name):
         raise ArgumentError(
             argument,
-            f"{name!r:.60} is no name; use one line of text, at most "
+            f"{name!r:.60} cannot be a name; use one line of text, at most "
             f"{LONGEST} characters",
         )
     return name

@@ -38,7 +38,7 @@ class Tables(Mapping[str, Table]):
 
 
 def given_lines(catalogue: Catalogue) -> list[str]:
-    """What is published exactly beside all answers; nothing, where nothing is."""
+    """Exact facts that are published next to all answers; empty if there are none."""
     facts = ", ".join(catalogue.unit.given)
     return [f"published exactly, and not protected: {facts}"] if facts else []
 
@@ -59,7 +59,7 @@ def _lines(table: Table) -> list[str]:
     most = (
         ""
         if table.rows is None
-        else f", at most {table.rows:,} row{'s' * (table.rows != 1)} a unit"
+        else f", at most {table.rows:,} row{'s' * (table.rows != 1)} per unit"
     )
     return [
         f"{table.name} ({whose}{most})",
@@ -77,14 +77,14 @@ def _facts(field: Field) -> str:
             "NULL" if key is None else str(key) for key in field.keys[:SHOWN]
         )
         return f"keys {shown}" + (
-            f", … ({len(field.keys)} in all)" if len(field.keys) > SHOWN else ""
+            f", … ({len(field.keys)} in total)" if len(field.keys) > SHOWN else ""
         )
     if field.range.low is None and field.range.high is None:
         return ""
     total = (
         ""
         if field.total is None
-        else f", at most {field.total:,.12g} in all for a unit"
+        else f", at most {field.total:,.12g} in total per unit"
     )
     return (
         f"from {_end(field.range.low, field.type)} to "

@@ -13,7 +13,7 @@ __all__ = ["ANY", "NUMERIC", "Keys", "Range", "Type"]
 
 
 class Type(StrEnum):
-    """What a column or an expression holds. It is part of the schema, so it is public."""
+    """The type of a column or an expression. It is part of the schema, so it is public."""
 
     INTEGER = "integer"
     REAL = "real"
@@ -57,10 +57,10 @@ class Keys(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class Range:
-    """Public limits of a value, both inclusive; None is no limit.
+    """Public limits of a value, both inclusive; None is not a limit.
 
-    Integers count as themselves, dates in days and timestamps in microseconds since
-    1970, truths as 0 and 1.
+    Integers are treated as themselves, dates in days and timestamps in microseconds
+    since 1970, booleans as 0 and 1.
     """
 
     low: int | float | None = None

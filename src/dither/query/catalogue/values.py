@@ -35,7 +35,7 @@ MOST_KEYS = 100_000
 WRITTEN = {
     Type.INTEGER: "a whole number",
     Type.REAL: "a number",
-    Type.TEXT: "a text",
+    Type.TEXT: "a string",
     Type.BOOLEAN: "true or false",
     Type.DATE: "a date such as 2024-12-31",
     Type.TIMESTAMP: "a time such as 2024-12-31T18:30:00",
@@ -50,7 +50,8 @@ def value_of(argument: str, value: Any, type_: Type) -> Any:
     if found is None:
         raise ArgumentError(
             argument,
-            f"{value!r:.60} is not {WRITTEN[type_]}, which the type {type_} needs",
+            f"cannot contain {value!r:.60}; write {WRITTEN[type_]}, as the type "
+            f"{type_} requires",
         )
     return found
 
@@ -154,12 +155,12 @@ def value_at(place: float, type_: Type) -> Any:
 
 
 def bounds_of(argument: str, low: Any, high: Any, type_: Type) -> Range:
-    """Bounds as written, as a range; None is no bound on that side."""
+    """Bounds as written, as a range; None is not a bound on that side."""
     if type_ in (Type.TEXT, Type.BOOLEAN):
         raise ArgumentError(
             argument,
-            f"the type {type_} has no bounds; declare a number or a date, or "
-            "declare keys instead",
+            f"cannot be given for the type {type_}; declare the column as a number "
+            "or a date, or declare keys instead",
         )
     ends = (
         None if end is None else place_of(value_of(argument, end, type_), type_)
@@ -183,17 +184,20 @@ def checked_range(argument: str, range_: Range, type_: Type) -> Range:
     if type_ not in LIMITS:
         raise ArgumentError(
             argument,
-            f"the type {type_} has no bounds; leave them out, or declare keys instead",
+            f"cannot have bounds, because its type is {type_}; leave them out, or "
+            "declare keys instead",
         )
     limits, words = LIMITS[type_]
     for end in (range_.low, range_.high):
         whole = type_ is Type.REAL or isinstance(end, int)
         if end is not None and not (whole and limits.low <= end <= limits.high):  # type: ignore[operator]
             raise ArgumentError(
-                argument, f"a bound is not within {words}; declare a narrower one"
+                argument, f"must be within {words}; declare narrower bounds"
             )
     if range_.low is not None and range_.high is not None and range_.low > range_.high:
-        raise ArgumentError(argument, "the low bound is above the high one; swap them")
+        raise ArgumentError(
+            argument, "cannot have a low bound above the high one; swap them"
+        )
     return range_
 
 
@@ -202,17 +206,22 @@ def keys_of(
 ) -> tuple[Any, ...]:
     """Public values in the one form of their type; None stands for NULL and comes last."""
     if isinstance(keys, str | bytes):
-        raise ArgumentError(argument, "is one text; pass a list of values")
+        raise ArgumentError(
+            argument,
+            'must be a list of values, not one string; write ["A", "B"]',
+        )
     read = [None if key is None else value_of(argument, key, type_) for key in keys]
     found = tuple(sorted(read, key=lambda key: key is None))
     if not 0 < len(found) <= MOST_KEYS:
         raise ArgumentError(
             argument,
-            f"has {len(found):,} values; declare between 1 and {MOST_KEYS:,}, "
-            "or none at all",
+            f"must have between 1 and {MOST_KEYS:,} keys, not {len(found):,}; leave "
+            "keys out if the values are not public",
         )
     if len(set(found)) < len(found):
-        raise ArgumentError(argument, "names a value twice; name each once")
+        raise ArgumentError(
+            argument, "must list each value once; remove the duplicates"
+        )
     for key in found:
         _check_key(argument, key, type_, range_)
     return found
@@ -231,7 +240,8 @@ def _check_key(argument: str, key: Any, type_: Type, range_: Range) -> None:
     ):
         raise ArgumentError(
             argument,
-            f"{key!s:.60} lies outside the bounds and can never occur; leave it out",
+            f"cannot have the key {key!s:.60}, which is outside the bounds and never "
+            "occurs; leave it out",
         )
 
 
@@ -240,8 +250,8 @@ KEY_TYPES = (Type.BOOLEAN, Type.INTEGER, Type.DATE, Type.TIMESTAMP)
 
 
 def type_of_bounds(argument: str, low: Any, high: Any) -> Type:
-    """What two written bounds say about their column: whole numbers, numbers, dates or
-    times (rule R6).
+    """The type that two written bounds imply for their column: whole numbers, numbers,
+    dates or times (rule R6).
     """
     ends = [end for end in (low, high) if end is not None]
     fits = (Type.REAL,) if any(isinstance(end, float) for end in ends) else BOUND_TYPES
@@ -251,13 +261,13 @@ def type_of_bounds(argument: str, low: Any, high: Any) -> Type:
     written = f"({low!r:.40}, {high!r:.40})"
     raise ArgumentError(
         argument,
-        f"{written} are not two numbers or two dates; pass a low and a high one",
+        f"must be two numbers or two dates, not {written}; pass a low and a high one",
     )
 
 
 def type_of_keys(argument: str, keys: Iterable[Any]) -> Type:
-    """What written keys say about their column: truths, whole numbers, dates, times or
-    texts (rule R6).
+    """The type that written keys imply for their column: booleans, whole numbers,
+    dates, times or strings (rule R6).
     """
     found = {_type_of(key) for key in keys if key is not None}
     type_ = found.pop() if len(found) == 1 else None
@@ -265,7 +275,8 @@ def type_of_keys(argument: str, keys: Iterable[Any]) -> Type:
         return type_
     raise ArgumentError(
         argument,
-        "are not all texts, whole numbers, dates or truths; state the type with types=",
+        "must be all strings, all whole numbers, all dates or all booleans; "
+        "declare the type if they are not",
     )
 
 

@@ -91,7 +91,7 @@ class Groups:
 
     @cached_property
     def publics(self) -> int:
-        """How many groups the public keys make."""
+        """Number of groups that the public keys make."""
         return self.plan.publics
 
     @cached_property
@@ -101,7 +101,7 @@ class Groups:
 
     @cached_property
     def groups(self) -> int:
-        """How many groups there are; with private keys, of the named ones."""
+        """Number of groups; with private keys, of the named ones."""
         return (self.named if self.private else 1) * self.publics
 
     @cached_property
@@ -203,7 +203,7 @@ class Groups:
         return Statement(KEYS, select, tuple(writer.parameters), why)
 
     def _short(self, writer: Writer) -> list[str]:
-        """That no text among the private keys is too long."""
+        """Check that no string among the private keys is too long."""
         types = enumerate(self.plan.question.keys[i].expr.type for i in self.private)
         texts = [
             Ref.to(n, ColumnType("", type_)) for n, type_ in types if type_ is Type.TEXT

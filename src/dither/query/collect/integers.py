@@ -12,8 +12,9 @@ from fractions import Fraction
 from dither.query.catalogue.types import Range, Type
 from dither.query.engines.protocol import Dialect
 from dither.query.operations.expressions import ColumnType, Expr
-from dither.query.plan.vectors import CAP, FINEST, Kind, Vector
+from dither.query.plan.vectors import FINEST, Kind, Vector
 from dither.query.sql.question import Summary
+from dither.query.statistics.leaves import Leaves
 
 __all__ = [
     "held",
@@ -32,7 +33,7 @@ NEGLIGIBLE = 2.0**-100
 """So little of a step is none, however many parts a step is divided into."""
 MOST = 1 << 62
 """Per-unit sums of integers are held within ± this."""
-FINENESS = 1 << 32
+FINENESS = 1 << 50
 """Per-unit sums of reals are counted in steps of at most this share of the largest
 value.
 """
@@ -53,7 +54,7 @@ def over(x: str, by: float) -> str:
 
 def nearest(x: str) -> str:
     """The whole number nearest to a real; of two the larger. (Engines' own rounding
-    differs where there are two.)
+    differs if there are two.)
     """
     return f"CAST(floor({x} + 0.5) AS BIGINT)"
 
@@ -98,7 +99,8 @@ def unit_sums(vector: Vector, args: Sequence[str], dialect: Dialect) -> list[str
     found = sums(vector, args, dialect)
     if vector.kind is Kind.UNITS:
         return found
-    return [f"CAST({held(total, -CAP, CAP)} AS BIGINT)" for total in found]
+    limit = vector.limit
+    return [f"CAST({held(total, -limit, limit)} AS BIGINT)" for total in found]
 
 
 def _count(args: Sequence[str]) -> str:
@@ -121,7 +123,7 @@ def row_parts(vector: Vector, args: Sequence[str]) -> list[str]:
 
 
 def _total(vector: Vector, x: str) -> tuple[str, int]:
-    """What a row adds to a sum, and how many times: a value in steps."""
+    """The contribution of a row to a sum, and its multiplicity: a value in steps."""
     (arg,) = vector.args
     if arg.type is Type.INTEGER and vector.step <= 1:
         return held(x, *_whole(arg)), int(1 / vector.step)
@@ -174,22 +176,45 @@ def _place(vector: Vector, of: int, x: str) -> tuple[str, int]:
 
 
 def leaf(vector: Vector, x: str, dialect: Dialect) -> str:
-    """The leaf of a value, from 0 to count − 1; NULL for NULL."""
+    """The leaf of a value, from 0 to count − 1; NULL for NULL.
+
+    Engines' logarithms may differ in the last bit, and the one that is computed here
+    decides: a row is in one leaf, whichever it is.
+    """
     leaves, (arg,) = vector.leaves, vector.args
-    if arg.type is Type.REAL:
-        above = (
-            f"({held(x, float(leaves.low), float(leaves.high))} - "
-            f"({float(leaves.low)!r}))"
-        )
-        return held(nearest(over(above, float(leaves.step))), 0, leaves.count - 1)
-    low, step = int(leaves.low), int(leaves.step)
     number = dialect.number(x, arg.type)
+    if leaves.step is not None:
+        return _whole_leaf(leaves, number, dialect)
+    if arg.type is Type.REAL:
+        inside = held(number, float(leaves.low), float(leaves.high))
+    else:
+        inside = dialect.real(held(number, int(leaves.low), int(leaves.high)))
+    return f"CAST(floor({_place_of(leaves, inside, dialect)}) AS BIGINT)"
+
+
+def _whole_leaf(leaves: Leaves, number: str, dialect: Dialect) -> str:
+    low, high, step = int(leaves.low), int(leaves.high), leaves.step
+    inside = held(number, low, high)
     if step == 1:
-        return f"({held(number, low, low + leaves.count - 1)} - ({low}))"
-    inside = held(number, low, int(leaves.high))
-    far = int(leaves.high) - low >= LONG
-    above = f"({dialect.wide(inside) if far else inside} - ({low}) + {step // 2})"
-    return held(dialect.divided(above, str(step)), 0, leaves.count - 1)
+        return f"({inside} - ({low}))"
+    far = high - low >= LONG
+    above = f"({dialect.wide(inside) if far else inside} - ({low}))"
+    return dialect.divided(above, str(step))
+
+
+def _place_of(leaves: Leaves, x: str, dialect: Dialect) -> str:
+    """The place of a real, by the operations of `Places` in the same order."""
+    places = leaves.places
+    assert places is not None
+    low, step, less, size, times = (
+        dialect.constant(value, Type.REAL)
+        for value in (places.low, places.step, places.less, places.size, places.times)
+    )
+    found = f"({x} - {low} + {step}) / {step}"
+    if places.times:
+        sign = "" if leaves.low >= 0 else f"sign({x}) * "
+        found += f" + {times} * ({sign}ln(({size} + abs({x})) / {size}))"
+    return f"{found} - {less}"
 
 
 def unit_summary(summary: Summary, x: str, column: ColumnType, dialect: Dialect) -> str:

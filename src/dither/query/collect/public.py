@@ -16,7 +16,7 @@ __all__ = ["PublicSizes"]
 
 
 class PublicSizes:
-    """How many rows public tables have, and how often values repeat in them; each is
+    """Number of rows of public tables, and of repetitions of values in them; each is
     counted once.
     """
 

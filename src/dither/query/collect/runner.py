@@ -20,7 +20,7 @@ from dither.query.plan.vectors import Kind, Vector
 __all__ = ["Runner", "running"]
 
 BLOCK = 100_000
-"""So many private keys are fetched at a time."""
+"""Number of private keys that are fetched at a time."""
 LARGEST = (1 << 62) - 1
 Integers = NDArray[np.int64]
 Row = tuple[Any, ...]
@@ -45,7 +45,7 @@ class Runner:
 
     @property
     def groups(self) -> int:
-        """How many groups there are; with private keys, of the named ones."""
+        """Number of groups; with private keys, of the named ones."""
         return self.statements.groups
 
     def begin(self) -> None:
@@ -65,7 +65,7 @@ class Runner:
     # Private keys
 
     def candidates(self) -> Integers:
-        """How many units keep each candidate, by the candidate's number."""
+        """Number of units that keep each candidate, by the candidate's number."""
         blocks: list[Integers] = []
         while not blocks or len(blocks[-1]) == BLOCK:
             first = BLOCK * len(blocks)
@@ -94,7 +94,7 @@ class Runner:
     # What is measured
 
     def units(self, m: int) -> Integers:
-        """How many units have their norm in each bin."""
+        """Number of units with their norm in each bin."""
         counts = np.zeros(self.statements.plan.measurements[m].bins.count, np.int64)
         for b, count in self._run([self.statements.histogram(m)]):
             counts[int(b)] = int(count)
@@ -111,12 +111,12 @@ class Runner:
         return self._sums(vector.size, rows)
 
     def hidden(self, m: int, radius: int) -> Integers:
-        """What clipping to the radius takes off each group."""
+        """The amount that clipping to the radius takes off each group."""
         return self._sums(1, self._run(self.statements.hidden(m, radius)))
 
     def _sums(self, size: int, rows: Sequence[Row]) -> Integers:
-        """The sums of each group. They are held within 64 bits at last, all together:
-        each alone could be beyond.
+        """The sums of each group, exactly: Python's integers where they are beyond 64
+        bits.
         """
         result = [[0] * size for _ in range(self.groups)]
         for g, *totals in rows:
@@ -124,19 +124,19 @@ class Runner:
                 before + int(total or 0)
                 for before, total in zip(result[int(g)], totals, strict=True)
             ]
-        held_sums = [
-            [max(-LARGEST, min(LARGEST, total)) for total in row] for row in result
-        ]
-        return np.array(held_sums, np.int64).reshape(self.groups, size)
+        narrow = all(abs(total) <= LARGEST for row in result for total in row)
+        found = np.array(result, np.int64 if narrow else object)
+        return found.reshape(self.groups, size)
 
     def _leaf_counts(self, vector: Vector, rows: Sequence[Row]) -> Integers:
         """The counts of each leaf, held within 64 bits at last: what clipping takes off
-        is added before.
+        is added before. A leaf that an engine computes lies between the first and the
+        last one, whatever its arithmetic is like.
         """
         totals = np.zeros((self.groups, vector.size), object)
-        limit = LARGEST // vector.size
+        limit, last = LARGEST // vector.size, vector.size - 1
         for g, t, count in rows:
-            totals[g, t] += int(count)
+            totals[g, min(max(int(t), 0), last)] += int(count)
         held_counts: Integers = np.clip(totals, -limit, limit).astype(np.int64)
         return held_counts
 

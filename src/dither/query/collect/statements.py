@@ -65,7 +65,7 @@ class Statements(Groups):
         return found
 
     def histogram(self, m: int) -> Statement:
-        """How many units have their norm in each bin, for the private choice of a
+        """Number of units with their norm in each bin, for the private choice of a
         radius.
         """
         one = self.plan.measurements[m]
@@ -75,7 +75,8 @@ class Statements(Groups):
             # Squares double twice as fast as norms
             power = 1 if self.plan.spend.gaussian else 2
             source, norm = self._norm_table, f"q{m}"
-        place = self.dialect.doublings(norm, one.bins.first ** (2 // power), power)
+        first = one.bins.first >> one.vector.shift
+        place = self.dialect.doublings(norm, first ** (2 // power), power)
         bins = (
             f"SELECT {held(place, 0, one.bins.count - 1)} AS b FROM {source} "
             f"WHERE {norm} > 0"
@@ -108,12 +109,15 @@ class Statements(Groups):
         A unit that keeps what was declared about it is within that second radius, so
         nothing is lost a second time.
         """
-        most = self.plan.hidden_radius(self.plan.measurements[m], radius)
+        one = self.plan.measurements[m]
+        most, shift = self.plan.hidden_radius(one, radius), one.vector.shift
         cut = self._cut(m, radius)
-        square = self.dialect.total(f"{self.dialect.wide('r')} * r")
+        size = self.dialect.without_low_bits("abs(r)", shift) if shift else "r"
+        square = self.dialect.total(f"{self.dialect.wide(size)} * {size}")
         norms = f"SELECT u, {square} AS q FROM {cut.name} GROUP BY u"
-        norm = self.dialect.root_above("q")
-        over = f"SELECT u, {norm} AS n FROM ({norms}) t WHERE q > {most * most}"
+        norm = self._whole(self.dialect.root_above("q"), shift)
+        above = f"q > {(most >> shift) ** 2}"
+        over = f"SELECT u, {norm} AS n FROM ({norms}) t WHERE {above}"
         whole = f"SELECT g, {self.dialect.total('r')} FROM {cut.name} GROUP BY g"
         (scaled,) = self.dialect.scaled(["r"], most, "n")
         less = self.dialect.total(f"{scaled} - r")
@@ -174,7 +178,7 @@ class Statements(Groups):
 
     def _norms(self) -> Statement:
         """Each unit's norm over all groups and private keys: q… is the sum of squares
-        (L2) or of magnitudes (L1).
+        (L2) or of magnitudes (L1), without the low bits that do not enter a norm.
         """
         listed = ", ".join(["u", *self._norm_columns, "count(*) AS keys"])
         select = f"SELECT {listed} FROM {PARTIALS} GROUP BY u"
@@ -193,12 +197,19 @@ class Statements(Groups):
 
     def _norm(self, m: int, vector: Vector) -> str:
         parts = _columns(m, vector)
+        if vector.shift:
+            # Parts of means and more are never negative
+            sizes = (
+                parts if vector.kind is Kind.MOMENTS else [f"abs({v})" for v in parts]
+            )
+            short = self.dialect.without_low_bits
+            parts = [short(size, vector.shift) for size in sizes]
         if self.plan.spend.gaussian:
             norm = " + ".join(f"{self.dialect.wide(v)} * {v}" for v in parts)
         else:
             # Parts are held within ± CAP: a few of them fit the narrow type, which is
             # faster to add
-            norm = " + ".join(f"abs({v})" for v in parts)
+            norm = " + ".join(v if vector.shift else f"abs({v})" for v in parts)
         return self.dialect.wide(norm) if self._alone else self.dialect.total(norm)
 
     def _clipped(self, m: int, parts: list[str], radius: int) -> Statement:
@@ -218,12 +229,23 @@ class Statements(Groups):
         return Statement(None, select, (), "what clipping changes of these sums")
 
     def _over(self, m: int, radius: int) -> str:
-        """The units above a radius, with an integer n that is at least their norm."""
+        """The units above a radius, with an integer n that is at least their norm.
+
+        If norms lack low bits, n is a multiple of 2^shift, and so above C if and
+        only if n / 2^shift is above ⌊C / 2^shift⌋.
+        """
+        shift = self.plan.measurements[m].vector.shift
+        most = radius >> shift
         if self.plan.spend.gaussian:
-            above, norm = f"q{m} > {radius * radius}", self.dialect.root_above(f"q{m}")
+            above, norm = f"q{m} > {most * most}", self.dialect.root_above(f"q{m}")
         else:
-            above, norm = f"q{m} > {radius}", f"q{m}"
+            above, norm = f"q{m} > {most}", f"q{m}"
+        norm = self._whole(norm, shift)
         return f"SELECT u, {norm} AS n FROM {self._norm_table} WHERE {above}"
+
+    def _whole(self, norm: str, shift: int) -> str:
+        """A norm with its low bits, all of which are 0."""
+        return f"({self.dialect.wide(norm)} * {1 << shift})" if shift else norm
 
     def _row_sums(self, m: int) -> Statement:
         """Sums over rows, where every unit has one row at most."""
@@ -266,7 +288,7 @@ class Statements(Groups):
         return self.again(f"dither_rows_{m}")
 
     def _row_counts(self, m: int) -> Statement:
-        """How many rows each unit has, over all groups."""
+        """Number of rows of each unit, over all groups."""
         writer = self.writer()
         placed = self._placed(m, writer)
         select = f"SELECT u, count(*) AS n FROM ({placed}) t GROUP BY u"
@@ -274,7 +296,7 @@ class Statements(Groups):
         return Statement(self._counted(m), select, parameters, "rows of each unit")
 
     def _placed(self, m: int, writer: Writer) -> str:
-        """u, g and the leaf of each row whose value is there."""
+        """u, g and the leaf of each row that has a value."""
         vector = self.plan.measurements[m].vector
         place = leaf(vector, self._names(vector)[0], self.dialect)
         rows = f"SELECT u, g, {place} AS leaf FROM ({self.rows(writer, naming=True)}) t"
@@ -325,8 +347,8 @@ class Statements(Groups):
         return f"SELECT DISTINCT u, g, {value} AS x FROM ({rows}) t {there}"
 
     def _distinct(self, m: int, most: int) -> Statement:
-        """Different values in each group, of at most so many pairs of group and value
-        for each unit (rule R15).
+        """Distinct values in each group, of at most this number of pairs of group and
+        value for each unit (rule R15).
         """
         writer = self.writer()
         if self.plan.measurements[m].vector.sure:

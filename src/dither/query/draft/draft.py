@@ -1,8 +1,8 @@
 """A catalogue to be (`dither init`): what is known of some tables from their names and
-types, and what is guessed.
+types, and what is guessed, also from the values of text files.
 
 Guesses are marked as such wherever they are written (rule R6). The unit decides who is
-protected, so only a likely one is guessed: where there is none, the curator is asked.
+protected, so only a likely one is guessed: if there is none, the curator is asked.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from dither.query.catalogue.names import find, nameable, same
 from dither.query.catalogue.types import Type
 from dither.query.draft.found import Found, found_tables
 from dither.query.draft.guesses import LIKELY, guess, likely_link, units
+from dither.query.draft.values import Looks, Values
 
 __all__ = [
+    "BY_VALUES",
     "GUESSED",
     "Draft",
     "DraftField",
@@ -31,7 +33,8 @@ __all__ = [
 ]
 
 GUESSED = "a guess of dither init from the name"
-"""How `by` begins where nobody has declared a bound."""
+"""Beginning of `by` if no bound is declared."""
+BY_VALUES = f"{GUESSED} and the values"
 ROW = "row"
 CAUTIOUS = 1.0
 """An ε to begin with: a total can be raised later, and never lowered below what is
@@ -41,8 +44,11 @@ spent.
 
 @dataclass(frozen=True)
 class DraftField:
-    """A column to be declared. `type` is None where it is a text because nothing else
-    is known of it; `typed` says that the source or the curator states the type."""
+    """A column to be declared. `type` is None if the column is text because nothing
+    else is known of it; `typed` is true if the source or the curator states the type.
+
+    Three facts are for the curator alone: how missing values are written, number of
+    values that do not fit the type, and the form of strings that are not read."""
 
     name: str
     type: Type | None = None
@@ -52,10 +58,13 @@ class DraftField:
     keys: tuple[Any, ...] | None = None
     by: str = ""
     typed: bool = True
+    missing: tuple[str, ...] = ()
+    unread: int = 0
+    looks: str = ""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the catalogue says of it."""
+        """The entry in the catalogue."""
         facts: dict[str, Any] = {"type": (self.type or Type.TEXT).value}
         stated = {"low": self.low, "high": self.high, "keys": self.keys}
         facts |= {name: fact for name, fact in stated.items() if fact is not None}
@@ -72,9 +81,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to be declared. `closed` says why it cannot be opened yet; `listed`
-    whether its columns are known; `ownerless` that only somebody who knows it can say
-    whose its rows are."""
+    """A table to be declared. `closed` is the reason why it cannot be opened yet.
+
+    `listed` is true if its columns are known, `ownerless` if only somebody who knows it
+    can name the owners of its rows, `empty` if no row of its file can be read."""
 
     name: str
     source: str
@@ -86,6 +96,7 @@ class Sheet:
     closed: str = ""
     ownerless: bool = False
     public: bool = False
+    empty: bool = False
 
     def column(self, name: str) -> DraftField | None:
         return next((one for one in self.columns if same(one.name, name)), None)
@@ -147,30 +158,32 @@ class Draft:
         """
         if all(sheet.listed for sheet in self.sheets):
             known = (
-                f"by their names: {', '.join(self.candidates)}"
+                f"perhaps {', '.join(self.candidates)}"
                 if self.candidates
                 else 'or "row"'
             )
             raise ArgumentError(
                 "unit",
-                f"no table has a column {unit}; name the column with a person's "
+                f"no table has a column {unit!r}; name the column with a person's "
                 f"id, {known}",
             )
         return unit
 
 
 def draft(sources: Sequence[str | Path], unit: str = "") -> str:
-    """The text of a catalogue for some sources, with guesses where nothing is said."""
+    """The text of a catalogue for some sources, with guesses if nothing is said."""
     from dither.query.draft.text import text
 
     return text(first_guess(drafted(sources), unit))
 
 
 def drafted(sources: Sequence[str | Path], name: str = "") -> Draft:
-    """What can be known of the tables of some sources without reading a row."""
+    """Facts about the tables of some sources. Only text files are read, for the types
+    of their columns.
+    """
     if not sources:
         raise ArgumentError(
-            "sources", "there is none; name the files that hold the tables"
+            "sources", "are missing; name the files that hold the tables"
         )
     found = _distinct(
         [table for source in sources for table in found_tables(str(source))]
@@ -179,11 +192,14 @@ def drafted(sources: Sequence[str | Path], name: str = "") -> Draft:
         raise ArgumentError(
             "sources",
             next(
-                (table.problem for table in found), "there are no tables; name others"
+                (table.problem for table in found),
+                "the sources do not hold any tables; name others",
             ),
         )
-    candidates = units(table.schema or {} for table in found)
     sheets = tuple(_sheet(table) for table in found)
+    candidates = units(
+        {one.name: one.type for one in sheet.columns} for sheet in sheets
+    )
     likely = tuple(one for one, strength in candidates.items() if strength >= LIKELY)
     return Draft(
         name if nameable(name) else found[0].name,
@@ -201,18 +217,16 @@ def first_guess(found: Draft, unit: str = "") -> Draft:
         return found.with_unit(unit)
     if not found.unit:
         names = (
-            f" (by their names: {', '.join(found.candidates[:5])})"
-            if found.candidates
-            else ""
+            f" (perhaps {', '.join(found.candidates[:5])})" if found.candidates else ""
         )
         way = (
-            f"pass --unit and the column with a person's id{names}, or --unit "
-            "row where each row is somebody else"
+            f"pass --unit with the column of a person's id{names}, or --unit row "
+            "if each row is a different person"
         )
         raise ArgumentError(
             "unit",
-            "no column is named like a person's id, so nobody can guess whom "
-            f"to protect; {way}",
+            "no column is named like a person's id, so the unit to protect cannot "
+            f"be guessed; {way}",
         )
     return replace(found.with_unit(found.unit), guessed=found.guessed | {"unit"})
 
@@ -232,7 +246,7 @@ def _distinct(tables: list[Found]) -> list[Found]:
 
 
 def _sheet(table: Found) -> Sheet:
-    columns = tuple(_columns(table.schema or {}))
+    columns = tuple(_columns(table.schema or {}, table.looks))
     return Sheet(
         table.name,
         table.source,
@@ -240,13 +254,19 @@ def _sheet(table: Found) -> Sheet:
         columns,
         table.schema is not None,
         closed=table.problem,
+        empty=table.looks is not None and table.looks.rows == 0,
     )
 
 
-def _columns(schema: Mapping[str, Type | None]) -> Iterator[DraftField]:
+def _columns(
+    schema: Mapping[str, Type | None], looks: Looks | None
+) -> Iterator[DraftField]:
     for name, type_ in schema.items():
-        found = guess(name, type_)
-        measured = f"{GUESSED}, in {found.measure}" if found.measure else GUESSED
+        values = looks.columns.get(name) if looks else None
+        found = guess(name, type_, values)
+        seen = values if values is not None and values.number else Values()
+        origin = BY_VALUES if seen.number else GUESSED
+        measured = f"{origin}, in {found.measure}" if found.measure else origin
         yield DraftField(
             name,
             found.type,
@@ -255,6 +275,9 @@ def _columns(schema: Mapping[str, Type | None]) -> Iterator[DraftField]:
             found.measure,
             by=f"{measured}: check it",
             typed=type_ is not None,
+            missing=values.missing if values else (),
+            unread=seen.number - seen.fitting(found.type),
+            looks=seen.looks if found.type is None else "",
         )
 
 
@@ -283,10 +306,15 @@ def _with_id(sheet: Sheet, unit: str, type_: Type | None) -> Sheet:
     columns = (
         sheet.columns if sheet.listed or sheet.column(unit) else (DraftField(unit),)
     )
-    plain = [
-        DraftField(one.name, type_) if same(one.name, unit) else one for one in columns
-    ]
+    plain = [_id_of(one, type_) if same(one.name, unit) else one for one in columns]
     return replace(sheet, columns=tuple(plain))
+
+
+def _id_of(column: DraftField, type_: Type | None) -> DraftField:
+    """A column declared as the unit's id, which has no bounds."""
+    typed = column.typed or type_ is not column.type
+    by, missing = column.by, column.missing
+    return DraftField(column.name, type_, by=by, typed=typed, missing=missing)
 
 
 def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
@@ -298,7 +326,7 @@ def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
     if unit == ROW:  # rows of two tables are two kinds of units (rule R7)
         first = next(one for one in sheets if not one.closed)
         other = (
-            f"its rows are other units than those of {first.name}; declare it "
+            f"its rows are different units from those of {first.name}; declare it "
             "in a catalogue of its own"
         )
         return sheet if sheet.name == first.name else replace(sheet, closed=other)
@@ -314,7 +342,7 @@ def _opened(sheet: Sheet, sheets: tuple[Sheet, ...], unit: str) -> Sheet:
         'declare an owner, a link (link = { column = "…", to = '
         '"table.column" }), or public = true'
     )
-    closed = f"it has no column {unit}, so nobody can tell whose its rows are; {way}"
+    closed = f"it has no column {unit}, so the owners of its rows are unknown; {way}"
     return replace(sheet, closed=closed, ownerless=True)
 
 

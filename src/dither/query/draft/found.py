@@ -1,5 +1,5 @@
 """The tables that a source holds, for a draft: files, folders, DuckDB databases,
-PostgreSQL servers. No row is read.
+PostgreSQL servers. Only text files are read, because their columns have no types.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from dither.errors import ArgumentError
+from dither.query.draft.values import Looks, values_of
 from dither.query.engines.choice import engine_of
 from dither.query.engines.columns import Schema
 from dither.query.engines.duckdb.connection import connect
 from dither.query.engines.duckdb.lookup import CSV, JSON, PARQUET, name_of, reader_of
 from dither.query.engines.duckdb.readers.databases import DatabaseTable
-from dither.query.engines.duckdb.readers.text_files import ending
+from dither.query.engines.duckdb.readers.text_files import CsvFile, ending
 
 __all__ = ["Found", "found_tables", "without_password"]
 
@@ -28,8 +29,8 @@ PART = re.compile(r"(part|chunk|data|file)?[-_.]?\d+[-_.\w]*|\w+=.*", re.IGNOREC
 
 @dataclass(frozen=True)
 class Found:
-    """A table of a source: its name, where it is, what it is called there, and its
-    columns (None: not listed).
+    """A table of a source: its name, where it is, what it is called there, its columns
+    (None: not listed), and what the values of a text file look like.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Found:
     stored: str
     schema: Schema | None
     problem: str = ""
+    looks: Looks | None = None
 
 
 def found_tables(source: str) -> Iterator[Found]:
@@ -52,7 +54,8 @@ def found_tables(source: str) -> Iterator[Found]:
 def _in_file(source: str) -> Iterator[Found]:
     found = reader_of(source)
     if not isinstance(found, DatabaseTable):
-        yield Found(name_of(source), source, "", found.schema())
+        looks = values_of(found) if isinstance(found, CsvFile) else None
+        yield Found(name_of(source), source, "", found.schema(), looks=looks)
         return
     with connect() as connection:
         names = list(found.tables(connection))
@@ -76,7 +79,9 @@ def _in_folder(source: str) -> Iterator[Found]:
     if not tables:
         known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASES))
         raise ArgumentError(
-            f"{source:.200}", f"holds no tables; put files in it that end in {known}"
+            f"{source:.200}",
+            f"the folder '{source:.200}' does not hold any tables; put files in it that "
+            f"end in {known}",
         )
     for path in tables:
         yield from _in_file(str(path))

@@ -1,8 +1,8 @@
-"""What names and types of columns suggest: who the unit may be, how a text is read,
-bounds and units of measure.
+"""Guesses from names, types and values of columns: the unit, the type of strings, bounds
+and units of measure.
 
-Guesses come from the schema alone, never from a value (rule R6), and are marked as
-guesses wherever they are written.
+Bounds come from names alone: those of values would be facts about single rows (rule
+R6). All are marked as guesses wherever they are written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dither.query.catalogue.types import Type
+from dither.query.draft.values import Values
 
 __all__ = ["LIKELY", "Guess", "guess", "likely_link", "named_like_an_id", "units"]
 
@@ -137,7 +138,8 @@ KNOWN: tuple[tuple[str, Guess], ...] = (
     ("hour|hour of day", Guess(WHOLE, 0, 24, "hours of the day")),
     ("minute", Guess(WHOLE, 0, 59, "minutes of the hour")),
     ("percent|pct|percentage", Guess(REAL, 0, 100, "%")),
-    ("share|ratio|fraction|probability|proportion", Guess(REAL, 0, 1)),
+    ("share|fraction|probability|proportion", Guess(REAL, 0, 1)),
+    ("ratio", Guess(REAL)),
     ("latitude|lat", Guess(REAL, -90, 90, "degrees")),
     ("longitude|lon|lng", Guess(REAL, -180, 180, "degrees")),
     ("height cm", Guess(REAL, 0, 250, "cm")),
@@ -214,7 +216,7 @@ def words(name: str) -> list[str]:
 
 
 def strength(name: str, type_: Type | None) -> int:
-    """How likely a column says whose its row is; 0 where it is hardly so."""
+    """Score of a column that may identify the owner of a row; 0 if it hardly does."""
     found = words(name)
     joined = "".join(found)
     if type_ not in ID_TYPES or not joined or ROWS.match(joined):
@@ -248,10 +250,21 @@ def units(schemas: Iterable[Mapping[str, Type | None]]) -> dict[str, int]:
     return {spelled[key]: found[key][0] for key in ranked}
 
 
-def guess(name: str, type_: Type | None) -> Guess:
-    """What a column may hold. A type that the source states is never guessed anew; None
-    is a column of texts.
+def guess(name: str, type_: Type | None, values: Values | None = None) -> Guess:
+    """What a column may hold. A type that the source states is never guessed again;
+    None is a column of strings, whose values decide about the type.
     """
+    named = _named(name, type_)
+    if type_ is not None or values is None or values.number == 0:
+        return named
+    found = values.type(named.type, id=named_like_an_id(name))
+    if found is None or not found.numeric or not (named.type and named.type.numeric):
+        return Guess(found)
+    return replace(named, type=found)
+
+
+def _named(name: str, type_: Type | None) -> Guess:
+    """Guess from the name alone."""
     found = words(name)
     if type_ is None and found and found[0] in ("is", "has") and len(found) > 1:
         return Guess(Type.BOOLEAN)
@@ -267,7 +280,7 @@ def guess(name: str, type_: Type | None) -> Guess:
 
 def _measured(found: list[str]) -> Guess | None:
     """What is measured in the unit that a name ends with. Known bounds are for another:
-    0 to 120 is no age_months.
+    0 to 120 is not an age_months.
     """
     measure = MEASURES.get(found[-1], "") if len(found) > 1 else ""
     known = _known(found[:-1]) or Guess(REAL)

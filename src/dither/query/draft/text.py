@@ -7,17 +7,25 @@ from pathlib import Path
 
 from dither.query.catalogue.text import key, value
 from dither.query.catalogue.types import Type
-from dither.query.draft.draft import GUESSED, ROW, Draft, DraftField, Sheet
+from dither.query.draft.draft import (
+    BY_VALUES,
+    GUESSED,
+    ROW,
+    Draft,
+    DraftField,
+    Sheet,
+)
 from dither.query.draft.guesses import named_like_an_id
 
-__all__ = ["CHECK", "guesses", "text"]
+__all__ = ["CHECK", "guesses", "otherwise", "text", "unlike"]
 
 CHECK = "CHECK"
 """Marks what was guessed."""
 HEAD = f"""\
-# A catalogue: what is public about some private tables. `dither init` drafted it from names and types alone: no value
-# was read. Lines marked {CHECK} are guesses. Declare what is known without looking at the data, and say from whom with
-# by = "…": bounds and keys that are read off the data reveal it. Remove the columns that nobody may ask about.
+# A catalogue: what is public about some private tables. `dither init` drafted it from names and types; only the types
+# of columns of text files were guessed from their values. Lines marked {CHECK} are guesses. Declare what is known
+# without looking at the data, and name the source with by = "…": types, bounds and keys that are read off the data
+# reveal it. Remove the columns that must not be asked about.
 """
 WIDTH = 32
 NUMBERS = "add low = … and high = … for sums, means and quantiles"
@@ -32,9 +40,9 @@ HINTS = {
     Type.BOOLEAN: "",
 }
 TEXTS = """\
-# CSV files hold texts, and a column is read as the type declared here. For numbers, dates and truths write
-# age = { type = "integer", low = 0, high = 110 } ("real", "date", "timestamp", "boolean" likewise); for public values
-# write ward = { type = "text", keys = ["A", "B"] }.
+# CSV files hold strings, and a column is read as the type declared here; what does not fit it is NULL. For numbers,
+# dates and booleans write age = { type = "integer", low = 0, high = 110 } (or "real", "date", "timestamp", "boolean");
+# for public values write ward = { type = "text", keys = ["A", "B"] }.
 """
 UNLISTED = """\
 # The file does not list its columns. Write those that may be asked about, such as name = "text"."""
@@ -53,7 +61,7 @@ def text(draft: Draft) -> str:
 
 
 def guesses(draft: Draft) -> list[str]:
-    """What is marked as a guess: the unit, links, types and bounds, by their names."""
+    """Marked guesses: the unit, links, types and bounds, by their names."""
     found = [
         f"{name} = {value(fact)}"
         for name, fact in (("unit", draft.unit),)
@@ -63,6 +71,38 @@ def guesses(draft: Draft) -> list[str]:
         found += [f"{sheet.name}.link"] if sheet.link else []
         found += [f"{sheet.name}.{one.name}" for one in sheet.columns if _guessed(one)]
     return found
+
+
+def unlike(draft: Draft) -> Iterator[str]:
+    """Strings in text files that are not read as values, for the curator alone: these are
+    exact facts about private rows.
+    """
+    yield from otherwise(draft)
+    for sheet in draft.open_sheets:
+        for one in sheet.columns:
+            about = f"{sheet.name}.{one.name}"
+            if one.unread:
+                yield (
+                    f"{about}: {one.unread:,} values are not of type {one.type} and are "
+                    "read as NULL"
+                )
+            if one.missing:
+                read = "NULL" if one.type else "strings"
+                signs = ", ".join(one.missing)
+                yield f"{about}: missing values are written as {signs} and read as {read}"
+
+
+def otherwise(draft: Draft) -> Iterator[str]:
+    """Advice on how to write text files again, for the curator alone."""
+    for sheet in draft.open_sheets:
+        if sheet.empty:
+            yield (
+                f"{sheet.name}: no line has as many fields as the header, so no row is "
+                "read; R leaves the name of the first column out: write one"
+            )
+        for one in sheet.columns:
+            if one.looks:
+                yield f"{sheet.name}.{one.name}: the values look like {one.looks}"
 
 
 def _guessed(column: DraftField) -> bool:
@@ -80,41 +120,41 @@ def _line(fact: str, words: str) -> str:
 def _top(draft: Draft) -> Iterator[str]:
     yield f"name = {value(draft.name)}"
     yield (
-        "# Whom to protect: all rows with one id, in all tables, or "
-        '"row" where each row is somebody else.'
+        "# The unit to protect: all rows with one id, in all tables, or "
+        '"row" if each row is a different person.'
     )
     yield _line(f"unit = {value(draft.unit)}", _about_unit(draft))
     if draft.population is None:
         yield _line(
             "# population = 10000",
-            "how many people could be in the data: a public number, from "
-            "which δ follows.",
+            "number of people who could be in the data: a public number that "
+            "determines δ.",
         )
         yield _line("#", "Private keys need a δ, and many answers are better with one")
     else:
         yield _line(
-            f"population = {draft.population}", "a public number, from which δ follows"
+            f"population = {draft.population}", "a public number that determines δ"
         )
     yield _line(
         '# relation = "replace"',
-        "neighbours differ by one replaced unit; add/remove if absent",
+        "neighbours differ by one replaced unit (default: add/remove)",
     )
     yield _line('version = "1"', "change it when the data changes")
     yield _line(
         f"# book = {value(draft.name + '.dither.db')}",
-        "where spending is kept; beside this file if absent",
+        "the ledger (default: next to this file)",
     )
     yield from ("", "[budget]")
-    spent = "what all answers together may cost; `dither amend` raises it later"
+    spent = "total cost of all answers; `dither amend` raises it later"
     yield _line(
         f"epsilon = {value(draft.epsilon)}",
         spent if "budget" not in draft.guessed else f"{CHECK}: {spent}",
     )
-    yield _line("# delta = 1e-8", "at most 1/(1000·population) if absent")
+    yield _line("# delta = 1e-8", "default: at most 1/(1000·population)")
     yield from (
         "",
         "# [analysts]",
-        _line("# alice = 0.25", "the share of the budget that she may spend"),
+        _line("# alice = 0.25", "share of the budget that she may spend"),
     )
 
 
@@ -141,7 +181,7 @@ def _place(sheet: Sheet) -> Iterator[str]:
     server = "://" in sheet.source
     yield _line(
         f"source = {value(sheet.source)}",
-        "the password belongs into ~/.pgpass or PGPASSWORD" if server else "",
+        "keep the password in ~/.pgpass or PGPASSWORD" if server else "",
     )
     if sheet.stored:
         yield f"table = {value(sheet.stored)}"
@@ -149,12 +189,12 @@ def _place(sheet: Sheet) -> Iterator[str]:
 
 def _owner(draft: Draft, sheet: Sheet) -> Iterator[str]:
     if sheet.public:
-        yield _line("public = true", "about nobody: anybody may see it")
+        yield _line("public = true", "holds no private data")
     if draft.unit == ROW or sheet.public:
         return
     if sheet.link is not None:
         to = {"column": sheet.link.column, "to": sheet.link.to}
-        unique = f"{sheet.link.to} must be unique, and says whose a row is"
+        unique = f"{sheet.link.to} must be unique, and leads to the owner of a row"
         yield _line(f"link = {value(to)}", f"{CHECK}: guessed from the names; {unique}")
     if sheet.closed:
         return
@@ -187,15 +227,24 @@ def _column(column: DraftField, *, id: bool) -> str:
     facts = column.facts
     written = value(facts if len(facts) > 1 else facts["type"])
     line = f"{key(column.name)} = {written}"
+    guess = "the type is a guess from the values; " if _by_values(column) else ""
     if id:
-        return _line(line, "the unit's id")
+        return _line(
+            line, f"{CHECK}: {guess}the unit's id" if guess else "the unit's id"
+        )
     if len(facts) > 1:
         return f"{line}    # {CHECK}" if column.by.startswith(GUESSED) else line
     hint = "" if named_like_an_id(column.name) else HINTS[column.type or Type.TEXT]
+    hint = f"perhaps {column.looks}" if column.looks else hint
     words = f"in {column.measure}; {hint}" if column.measure and hint else hint
-    return _line(
-        line,
-        words
-        if column.typed or column.type is None
-        else f"{CHECK}: a guess of the type; {words}",
+    if column.typed or column.type is None:
+        return _line(line, words)
+    guess = guess or "the type is a guess; "
+    return _line(line, f"{CHECK}: {guess}{words}".removesuffix("; "))
+
+
+def _by_values(column: DraftField) -> bool:
+    """Whether the type was found in the values of a text file."""
+    return (
+        column.by.startswith(BY_VALUES) and not column.typed and column.type is not None
     )

@@ -33,8 +33,8 @@ EARLY = {Type.DATE: date(100, 1, 1), Type.TIMESTAMP: datetime(100, 1, 1)}  # noq
 
 
 def check(engine: Engine, catalogue: Catalogue) -> list[str]:
-    """What in the data does not fit its declarations, in words. For the curator alone:
-    these are private facts.
+    """Mismatches between the data and its declarations, in words. For the curator
+    alone: these are private facts.
     """
     with engine.session() as session:
         return [
@@ -54,8 +54,8 @@ def _guarded(
         yield from _about(engine, catalogue, session, table)
     except (EngineFailed, duckdb.Error):
         yield (
-            f"{table.name}: its source cannot be read to the end, so it is "
-            "damaged; write it anew"
+            f"{table.name}: the source is damaged and cannot be read to the end; "
+            "write it again"
         )
 
 
@@ -66,8 +66,8 @@ Counted = tuple[str, str]
 @dataclass(frozen=True)
 class _Look:
     """The rows of one table as they are read, before anything is clipped: c0, c1, … are
-    its declared columns, and s0, s1, … the same as they are stored, where the engine
-    can say."""
+    its declared columns, and where the engine can say, s0, s1, … are the same as they
+    are stored, and r0, r1, … as questions read them."""
 
     session: Session
     dialect: Dialect
@@ -85,7 +85,8 @@ class _Look:
         columns = [f"{sql} AS c{place}" for place, sql in enumerate(read)]
         if self.raw is not None:
             columns += [
-                f"{self.raw(table, one)} AS s{place}"
+                f"{self.raw(table, one)} AS s{place}, "
+                f"{self.dialect.read(table, one)} AS r{place}"
                 for place, one in enumerate(table.fields)
             ]
         return (
@@ -151,17 +152,17 @@ def _said(number: int, what: str) -> Iterator[str]:
 
 
 def _guesses(table: Table) -> Iterator[str]:
-    """What nobody has declared yet."""
+    """Declarations that are still missing."""
     found = [one.name for one in table.fields if one.provenance.startswith(GUESS)]
     if found:
         yield (
             f"{table.name}: the bounds of {', '.join(found)} are guesses; "
-            "check them, and say who declares them (by)"
+            "check them, and declare their source (by)"
         )
 
 
 def _source(engine: DuckDBEngine, table: Table) -> Iterator[str]:
-    """What in a file itself is not read, or not as it was meant."""
+    """Parts of a file that are not read, or not as they were meant."""
     reader = engine.readers[table.name]
     with connect() as connection:
         stored = reader.store(connection, table)
@@ -190,11 +191,14 @@ def _unread(look: _Look) -> Iterator[Counted]:
     """
     for place, one in enumerate(look.table.fields if look.raw is not None else ()):
         about = f"{look.table.name}.{one.name}"
-        lost = f"s{place} IS NOT NULL AND c{place} IS NULL"
-        yield f"{about}: {{}} values are no {one.type} and count as NULL", _where(lost)
+        lost = f"s{place} IS NOT NULL AND r{place} IS NULL"
+        yield (
+            f"{about}: {{}} values are not of type {one.type} and are read as NULL",
+            _where(lost),
+        )
         if one.type in EARLY:
             years = (
-                "values are before the year 100; see whether years were written "
+                "values are before the year 100; check whether years were written "
                 "with two digits"
             )
             yield (
@@ -271,7 +275,7 @@ def _orphans(look: _Look, parent: _Look) -> Iterator[str]:
     found = look.one(f"SELECT count(*) FROM {orphans}")
     yield from _said(
         found,
-        f"{look.table.name}: {{}} rows belong to no row of {link.table} "
+        f"{look.table.name}: {{}} rows do not match any row of {link.table} "
         "and are left out",
     )
 
@@ -287,6 +291,5 @@ def _doubles(look: _Look, key: str) -> Iterator[str]:
     about = f"{look.table.name}.{key}"
     yield from _said(
         found,
-        f"{about}: {{}} keys are there more than once; rows linked to "
-        "them are left out",
+        f"{about}: {{}} keys occur more than once; rows linked to them are left out",
     )

@@ -48,7 +48,7 @@ def engine_for(catalogue: Catalogue) -> str:
     }
     if len(found) > 1:
         raise ArgumentError(
-            "source", f"{apart(found)}; put all tables where one can read them"
+            "source", f"{apart(found)}; put all tables where one engine can read them"
         )
     return next(iter(found), "duckdb")
 
@@ -56,13 +56,13 @@ def engine_for(catalogue: Catalogue) -> str:
 def apart(found: Mapping[str, str]) -> str:
     """That tables are read by different engines, with one table of each."""
     places = " and ".join(
-        f"{table} ({engine})" for engine, table in sorted(found.items())
+        f"{table!r} ({engine})" for engine, table in sorted(found.items())
     )
-    return f"{places} are read by different engines"
+    return f"the tables {places} are read by different engines"
 
 
 def maker(name: str) -> Callable[..., Engine]:
-    """What makes an engine of a catalogue and its sources: our own, or one that a
+    """A factory of an engine from a catalogue and its sources: our own, or one that a
     package brings.
     """
     if name not in OWN:
@@ -73,8 +73,8 @@ def maker(name: str) -> Callable[..., Engine]:
 
 
 def lookup_of(name: str) -> Lookup:
-    """What can be asked of an engine's sources before they are opened. Engines of other
-    packages read what ours do.
+    """Facts about an engine's sources before they are opened. Engines of other packages
+    read the same as ours.
     """
     own = name if name in OWN else "duckdb"
     return cast(Lookup, import_module(f"dither.query.engines.{own}.lookup"))

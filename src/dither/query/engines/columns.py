@@ -22,8 +22,8 @@ __all__ = [
 ]
 
 Schema = Mapping[str, Type | None]
-"""Columns and their types; None where the source holds texts (CSV). Types that cannot
-be asked about are left out.
+"""Columns and their types; None if the source holds strings (CSV). Types that cannot be
+asked about are left out.
 """
 READABLE = {
     Type.TEXT: tuple(Type),
@@ -33,14 +33,14 @@ READABLE = {
     Type.DATE: (Type.DATE, Type.TIMESTAMP, Type.TEXT),
     Type.TIMESTAMP: (Type.TIMESTAMP, Type.DATE, Type.TEXT),
 }
-"""As what a stored column of each type may be declared."""
+"""Types that a stored column of each type may be declared as."""
 WHOLE_DIGITS = 18
-"""Whole numbers of so many digits fit 64 bits, whatever the digits are."""
+"""Number of digits up to which whole numbers fit 64 bits, whatever the digits are."""
 Column = TypeVar("Column")
 
 
 def decimal_type(digits: int, behind: int) -> Type:
-    """The type of decimals with so many digits in all and behind the point."""
+    """The type of decimals with this number of digits, in total and after the point."""
     return Type.INTEGER if behind == 0 and digits <= WHOLE_DIGITS else Type.REAL
 
 
@@ -49,7 +49,9 @@ def find_column(columns: Mapping[str, Column], table: Table, name: str) -> Colum
     found = name if name in columns else find(name, columns)
     if found is None:
         raise ArgumentError(
-            table.name, f"its source has no column {name}; {nearest(name, columns)}"
+            table.name,
+            f"the source of {table.name!r} has no column {name!r}; "
+            f"{nearest(name, columns)}",
         )
     return columns[found]
 
@@ -57,8 +59,12 @@ def find_column(columns: Mapping[str, Column], table: Table, name: str) -> Colum
 def check_readable(table: Table, field: Field, stored: Type | None) -> None:
     """Refuses a column that is stored as something else altogether."""
     if stored is None or field.type not in READABLE[stored]:
-        found = f"{field.name} holds a {stored}, not a {field.type}"
-        raise ArgumentError(table.name, f"{found}; declare what it holds")
+        found = f"holds values of type {stored}, not {field.type}"
+        raise ArgumentError(
+            table.name,
+            f"the column {field.name!r} of {table.name!r} {found}; declare the stored "
+            "type",
+        )
 
 
 def ids(table: Table) -> set[str]:
@@ -70,22 +76,24 @@ def ids(table: Table) -> set[str]:
 
 
 def check_id(table: Table, field: Field, *, real: bool) -> None:
-    """Refuses texts of reals as ids (rule R10): 1.0 would not be the 1 of another
+    """Refuses strings of reals as ids (rule R10): 1.0 would not be the 1 of another
     table, and NaN would be a unit.
     """
     if real and field.type is Type.TEXT:
         raise ArgumentError(
             table.name,
-            f"{field.name} holds reals, which are no ids; declare it as INTEGER",
+            f"the column {field.name!r} of {table.name!r} holds real numbers, which "
+            "cannot be ids; declare it as integer",
         )
 
 
 def unique(where: str, names: list[str]) -> list[str]:
-    """Column names that can be told apart."""
+    """Column names that can be distinguished."""
     double = clash(names)
     if double is not None:
         raise ArgumentError(
-            where, f"has two columns named {double} (case does not matter); rename one"
+            where,
+            f"has two columns named {double!r} (case does not matter); rename one",
         )
     return names
 
@@ -94,11 +102,12 @@ def public_keys(
     rows: Iterable[tuple[Any]] | None, column: str, place: object, type_: Type
 ) -> list[Any]:
     """The values of a public column without NULL, from rows of one value each; `rows`
-    is None where the engine could not read them.
+    is None if the engine could not read them.
     """
     if rows is None:
         raise ArgumentError(
             "keys_from",
-            f"{column} of {place} cannot be read as {type_}; list the keys instead",
+            f"the column {column!r} of {place} cannot be read as {type_}; list the "
+            "keys instead",
         )
     return [value for (value,) in rows if value is not None]

@@ -17,7 +17,7 @@ __all__ = ["CALENDAR", "Dialect"]
 NUMBERS = (Type.INTEGER, Type.REAL)
 """Written into the SQL; other constants are parameters."""
 CALENDAR = {Type.DATE: dates.DAYS, Type.TIMESTAMP: dates.MICROSECONDS}
-"""Dates and times have bounds even where none is declared: the years 1 to 9999."""
+"""Dates and times have bounds even if none is declared: the years 1 to 9999."""
 
 
 class Dialect(ABC):
@@ -30,11 +30,11 @@ class Dialect(ABC):
 
     name: ClassVar[str]
     types: ClassVar[Mapping[Type, str]]
-    """What the engine calls the types of declared columns."""
+    """The engine's names for the types of declared columns."""
     widest: ClassVar[str]
     """Its widest exact integer, of at least 126 bits."""
     division: ClassVar[str] = "//"
-    """What stands between two integers that are divided and rounded toward zero."""
+    """The operator between two integers that are divided and rounded toward zero."""
     same_owner: ClassVar[str] = "USING (u)"
     """How rows find what is known of their owner, where `kept` joins the two."""
     qualifier: ClassVar[str] = ""
@@ -50,7 +50,7 @@ class Dialect(ABC):
     # Constants
 
     def literal(self, value: Any, type: Type, parameters: list[Any]) -> str:
-        """A constant; texts and dates are appended to the parameters."""
+        """A constant; strings and dates are appended to the parameters."""
         if value is None:
             return f"CAST(NULL AS {self.types[type]})"
         if type is Type.BOOLEAN:
@@ -70,7 +70,7 @@ class Dialect(ABC):
         return f"CAST({text} AS {self.types[type]})"
 
     def sent(self, value: Any, type: Type) -> Any:  # noqa: ARG002 - engines differ by type
-        """A text or a date as the engine's driver takes it."""
+        """A string or a date as the engine's driver takes it."""
         return value
 
     def parameter(self, place: int, type: Type) -> str:
@@ -118,8 +118,8 @@ class Dialect(ABC):
         return self.column(table, field)
 
     def clipped(self, x: str, type: Type, range: Range) -> str:
-        """A column within its declared bounds. Where there is none on a side, an
-        infinity there is NULL; a NaN always is.
+        """A column within its declared bounds. If there is none on a side, an infinity
+        there is NULL; a NaN always is.
         """
         low, high = self.ends(type, range)
         # The usual case comes first: most values are within their bounds.
@@ -259,6 +259,12 @@ class Dialect(ABC):
         """A quotient of wide integers, rounded toward zero."""
         return f"({x} {self.division} {by})"
 
+    def without_low_bits(self, x: str, shift: int) -> str:
+        """A narrow integer that is not negative, without its lowest `shift` bits,
+        rounded up.
+        """
+        return f"(({x} + {(1 << shift) - 1}) >> {shift})"
+
     def scaled(self, numbers: Sequence[str], times: int, by: str) -> list[str]:
         """Integers times a constant, divided by another integer: in the widest type,
         where the product fits.
@@ -285,9 +291,11 @@ def _owner_field(table: Table, owner: str) -> Field:
     """The column with the unit's id, which must be of a type that ids can have."""
     field = next((one for one in table.fields if one.name == owner), None)
     if field is None:
-        missing = f"the table {table.name} has no column {owner}"
+        missing = f"the table {table.name!r} has no column {owner!r}"
         raise ArgumentError("unit", f"{missing}; declare it with its type")
     if field.type in (Type.REAL, Type.BOOLEAN):
-        found = f"{owner} is {field.type.value.upper()}, which is no id"
-        raise ArgumentError("unit", f"{found}; declare it as INTEGER or TEXT")
+        found = f"the column {owner!r} is {field.type.value.upper()}"
+        raise ArgumentError(
+            "unit", f"{found}, which ids cannot be; declare it as INTEGER or TEXT"
+        )
     return field

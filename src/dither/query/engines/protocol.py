@@ -1,5 +1,5 @@
-"""What an engine must do: hold the tables, speak a dialect, run statements. It never
-sees noise.
+"""The interface of an engine: it holds the tables, speaks a dialect, and runs
+statements. It never sees noise.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class Lookup(Protocol):
     """
 
     def schema_of(self, source: Any, stored: str = "", /) -> Schema | None:
-        """Columns with their types; None where they have to be declared (JSON)."""
+        """Columns with their types; None if they have to be declared (JSON)."""
 
     def name_of(self, source: Any, stored: str = "", /) -> str:
-        """What a table is called if nobody says so."""
+        """Default name of a table."""
 
     def public_values(
         self, source: Any, stored: str, column: str, type_: Type, /

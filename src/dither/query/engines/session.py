@@ -29,7 +29,9 @@ __all__ = [
     "source_for",
 ]
 
-FAILED = "the engine could not finish this question; its curator can look into it"
+FAILED = (
+    "the engine could not finish this question; ask the curator to look at the cause"
+)
 KEPT_FAILURES = 20
 TICK = 0.05  # seconds between two looks at the clock while a statement runs
 T = TypeVar("T")
@@ -54,7 +56,7 @@ class Allowance:
             self.left -= time.monotonic() - began
 
     def over(self) -> TimeoutError:
-        """What the curator reads where the time is up."""
+        """The curator's message when the time is up."""
         return TimeoutError(f"the question took longer than {self.seconds:g} seconds")
 
 
@@ -154,7 +156,7 @@ class EngineBase(ABC, Generic[OneSession]):
     """
 
     asking: ClassVar[str]
-    """What a progress line says while a question runs."""
+    """The text of a progress line while a question runs."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.failures: deque[str] = deque(maxlen=KEPT_FAILURES)
@@ -198,5 +200,9 @@ def given_sources(
 def source_for(table: Table, sources: Mapping[str, Any]) -> Any:
     """The source of a table, which must have one."""
     if table.name not in sources:
-        raise ArgumentError(table.name, "has no source; say where its rows are")
+        raise ArgumentError(
+            table.name,
+            f"the table {table.name!r} has no source; name the file or address of its "
+            "rows",
+        )
     return sources[table.name]

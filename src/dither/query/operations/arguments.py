@@ -91,8 +91,8 @@ def literal(value: Any) -> Literal:
         case date():
             return _on(value)
     raise TypeProblem(
-        f"a constant of type {type(value).__name__} is not known; write a "
-        "number, a text or a date"
+        f"a constant of type {type(value).__name__} is not supported; write a "
+        "number, a string or a date"
     )
 
 
@@ -126,7 +126,8 @@ def of_type(expr: Expr, *types: Type) -> bool:
 def expect(what: str, args: tuple[Expr, ...], count: int) -> None:
     if len(args) != count:
         raise TypeProblem(
-            f"{what} takes {count} argument{'s' if count > 1 else ''}, not {len(args)}"
+            f"{what} takes {count} argument{'s' if count > 1 else ''}, not {len(args)}; "
+            f"write exactly {count}"
         )
 
 
@@ -136,7 +137,7 @@ def describe(expr: Expr) -> str:
     """
     name = expr.type.value.upper()
     if isinstance(expr, Ref):
-        return f"{expr.column.name} ({name})"
+        return f"{expr.column.name!r} ({name})"
     if isinstance(expr, Literal) and expr.type is not Type.TEXT:
         return f"{expr.value} ({name})"
     return f"an {name}" if expr.type is Type.INTEGER else f"a {name}"
@@ -150,7 +151,7 @@ def limits(expr: Expr) -> Range:
 
 
 def certain(expr: Expr) -> bool:
-    """Whether the value is surely not NULL: a constant, or an operation that leaves
+    """Whether the value is certainly not NULL: a constant, or an operation that leaves
     NULLs out and has one.
     """
     if isinstance(expr, Call) and OPERATIONS[expr.op].skips_null:
@@ -207,8 +208,8 @@ def _as_moment(arg: Expr) -> Expr:
     value = dates.parse(arg.value)
     if value is None:
         raise TypeProblem(
-            "this text is beside a date but is none; write '2024-01-31' or "
-            "'2024-01-31 12:00:00'"
+            "this string is used with a date, but it is not a date; write '2024-01-31' "
+            "or '2024-01-31 12:00:00'"
         )
     return literal(value)
 
@@ -255,10 +256,10 @@ def _as_number(arg: Expr) -> str:
     if arg.type is Type.BOOLEAN:
         return "write CASE WHEN … THEN 1 ELSE 0 END for a condition"
     if arg.type is Type.TEXT:
-        return "write CAST(… AS REAL) around the text"
+        return "write CAST(… AS REAL) around the string"
     return (
-        "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to make a "
-        "number of a date"
+        "write DATE_DIFF('day', a, b) or EXTRACT(year FROM a) to get a number from "
+        "a date"
     )
 
 

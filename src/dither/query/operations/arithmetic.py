@@ -1,7 +1,7 @@
 """Arithmetic: + - * / // %, the minus sign, ABS and SIGN.
 
-Whole numbers stay whole while 64 bits surely hold them; else the operation is done in
-reals. A real that is not finite is NULL.
+Whole numbers stay whole while 64 bits certainly hold them; else the operation is done
+in reals. A real that is not finite is NULL.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _negative(written: Written) -> Expr:
 
 
 def _arithmetic(op: str, what: str, rule: Callable[..., Range], count: int) -> Builder:
-    """An operation of whole numbers where the result surely fits, and of reals
+    """An operation of whole numbers where the result certainly fits, and of reals
     otherwise.
     """
 

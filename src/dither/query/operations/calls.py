@@ -39,8 +39,8 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
     record = OPERATIONS[expr.op]
     if not expr.fits(record.largest, HIGHEST):
         raise TypeProblem(
-            "this expression is too large or too deeply nested, all that it "
-            "mentions written out; ask for less of it"
+            "this expression is too large or too deeply nested, with its aliases and "
+            "subqueries written out; simplify it"
         )
     constants = [arg for arg in expr.args if isinstance(arg, Literal)]
     # what is NULL whatever the rows hold needs no SQL
@@ -52,7 +52,7 @@ def call(op: str, *args: Expr, options: tuple[Any, ...] = ()) -> Expr:
 
 
 def _of_texts(expr: Call) -> bool:
-    """Whether the engine's own rules for texts decide, such as for upper case."""
+    """Whether the engine's own rules for strings decide, such as for upper case."""
     return any(part.type is Type.TEXT for part in (expr, *expr.args))
 
 

@@ -30,7 +30,7 @@ from dither.query.operations.reading import Reading, Written
 from dither.query.operations.record import Operation, Options, register
 from dither.query.operations.writing import SPARK, Args, Spelling
 
-__all__ = ["SPARK_DAY", "SPARK_WHOLE", "spark_cast"]
+__all__: list[str] = []
 
 KINDS = exp.DataType.Type
 TYPES = {
@@ -68,7 +68,7 @@ def _read_cast(written: Written) -> Expr:
     type_ = TYPES.get(wanted.this)
     if type_ is None or wanted.expressions or wanted.args.get("nested"):
         raise written.problem(
-            "a CAST can be to INTEGER, DOUBLE, VARCHAR, BOOLEAN, DATE or "
+            "CAST only supports the types INTEGER, DOUBLE, VARCHAR, BOOLEAN, DATE and "
             "TIMESTAMP; use one of these"
         )
     written.binder.only(wanted, "this", "nested")
@@ -102,7 +102,7 @@ def _constant(text: str, wanted: Type) -> Literal:
     value = dates.parse(text)
     if value is None:
         raise TypeProblem(
-            "this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'"
+            "this string is not a date; write '2024-01-31' or '2024-01-31 12:00:00'"
         )
     if isinstance(value, datetime):
         return typed(value if wanted is Type.TIMESTAMP else value.date(), wanted)
@@ -111,7 +111,7 @@ def _constant(text: str, wanted: Type) -> Literal:
 
 def _instead(type_: Type) -> str:
     if type_ in MOMENTS:
-        return "write EXTRACT(epoch FROM …) to make a number of a date"
+        return "write EXTRACT(epoch FROM …) to get a number from a date"
     return "write DATE '1970-01-01' + INTERVAL 3 DAY to make a date"
 
 
@@ -240,16 +240,13 @@ def _postgres_cast(expr: Call, args: Args, spelling: Spelling) -> str:
 # Patterns of Spark: a backslash is written twice in a literal.
 SPARK_NUMBER = r"^\\s*[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?\\s*\\z"
 SPARK_MOMENT = r"^\\s*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?\\s*\\z"
-SPARK_WHOLE = r"^\\s*[+-]?[0-9]+(\\.0*)?\\s*\\z"
-SPARK_DAY = r"^\\s*[0-9]+-[0-9]+-[0-9]+\\s*\\z"
-"""Ids that are surely whole numbers, or days without a time."""
 SPARK_EXACT = "DECIMAL(38,18)"
 """Enough digits before the point for every BIGINT, and enough after it to round by."""
 SPARK_BEYOND = "9223372036854775808e0"
 
 
 def spark_cast(sql: str, source: Type, wanted: Type) -> str:
-    """A value of one type as another; for stored columns too."""
+    """A value of one type as another."""
     if source is wanted:
         return sql
     if source is Type.TEXT:
@@ -267,8 +264,8 @@ def spark_cast(sql: str, source: Type, wanted: Type) -> str:
 
 
 def _spark_of_text(sql: str, wanted: Type) -> str:
-    """Spark reads more than others do ('1d', '2024', 'epoch'), and less ('1.5' is no
-    integer to it).
+    """Spark reads more than others do ('1d', '2024', 'epoch'), and less ('1.5' is not
+    an integer to it).
     """
     match wanted:
         case Type.INTEGER:

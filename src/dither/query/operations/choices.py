@@ -164,7 +164,7 @@ def _case_ends(group: Group, expr: Call) -> Known:
 
 
 def _coalesce_ends(group: Group, expr: Call) -> Known:
-    """What comes after a value that is surely there is never chosen."""
+    """Operands after a value that is certainly present are never chosen."""
     args = _present(group, expr)
     sure = next((place for place, arg in enumerate(args) if arg.sure), len(args))
     return _one_of(args[: sure + 1], lambda found, _: ranges.hull(found))

@@ -111,7 +111,7 @@ def _read_truncate(written: Written) -> Expr:
 
 
 def _read_difference(written: Written) -> Expr:
-    """DATE_DIFF(unit, a, b) is b less a; sqlglot turns them round."""
+    """DATE_DIFF(unit, a, b) is b minus a; sqlglot reverses the arguments."""
     later, earlier = written.arg(), written.arg("expression")
     unit = written.node.text("unit").lower()
     return written.call("date_diff", earlier, later, options=(unit,))
@@ -189,7 +189,7 @@ def _moment(what: str, arg: Expr) -> Expr:
     if not of_type(arg, Type.DATE, Type.TIMESTAMP):
         raise TypeProblem(
             f"{what} needs a date, not {describe(arg)}; write CAST(… AS DATE) "
-            "around a text"
+            "around a string"
         )
     return arg
 
@@ -198,7 +198,7 @@ def _parsed(text: str) -> Literal:
     value = dates.parse(text)
     if value is None:
         raise TypeProblem(
-            "this text is not a date; write it as '2024-01-31' or '2024-01-31 12:00:00'"
+            "this string is not a date; write '2024-01-31' or '2024-01-31 12:00:00'"
         )
     return literal(value)
 
@@ -209,7 +209,7 @@ def _word(what: str, options: Options, known: tuple[str, ...]) -> str:
     word = word.removesuffix("s") if word not in known else word  # MONTHS is MONTH
     if word not in known:
         raise TypeProblem(
-            f"{what} does not know the part {written!r:.40}; use one of "
+            f"{what} does not support the part {written!r:.40}; use one of "
             f"{', '.join(known)}"
         )
     return word
@@ -267,7 +267,7 @@ def _days_between(args: tuple[Expr, ...], _: Options) -> Expr:
     args = _moments("-", args, 2)
     if any(arg.type is Type.TIMESTAMP for arg in args):
         raise TypeProblem(
-            "only dates can be subtracted, not times; write DATE_DIFF('hour', a, b)"
+            "only dates can be subtracted, not timestamps; write DATE_DIFF('hour', a, b)"
         )
     return Call(
         Type.INTEGER,
@@ -281,7 +281,7 @@ def _count(options: Options, most: int) -> int:
     count = options[0] if options else None
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeProblem(
-            "a date moves by a constant whole number; write d + INTERVAL 3 DAY"
+            "a date can only be moved by a constant; write d + INTERVAL 3 DAY"
         )
     return max(-most, min(count, most))
 
@@ -393,7 +393,7 @@ def _postgres_difference(expr: Call, args: Args, spelling: Spelling) -> str:
 
 
 def _postgres_count(unit: str, sql: str, spelling: Spelling) -> str:
-    """How many starts of the unit lie before a moment. Weeks are counted in days."""
+    """Number of starts of the unit before a moment. Weeks are counted in days."""
     if unit in dates.LENGTHS:
         seconds = dates.LENGTHS[unit] // 1_000_000
         return f"floor(extract(epoch FROM {_postgres_time(sql)}) / {seconds})"
@@ -406,7 +406,9 @@ def _postgres_count(unit: str, sql: str, spelling: Spelling) -> str:
 
 
 def _spark_difference(expr: Call, args: Args, spelling: Spelling) -> str:
-    """How many starts of the unit lie between; for weeks, how many whole weeks of days."""
+    """Number of starts of the unit in between; for weeks, the number of whole weeks of
+    days.
+    """
     unit, type_ = expr.options[0], expr.args[0].type
     if unit in ("day", "week"):
         start, end = (f"CAST({arg} AS DATE)" for arg in args)
@@ -417,7 +419,7 @@ def _spark_difference(expr: Call, args: Args, spelling: Spelling) -> str:
 
 
 def _spark_count(unit: str, sql: str, type_: Type, spelling: Spelling) -> str:
-    """How many starts of the unit there were up to a moment."""
+    """Number of starts of the unit up to a moment."""
     if unit in dates.MONTHS:
         day = f"CAST({sql} AS DATE)"
         months = f"(year({day}) * 12 + month({day}) - 1)"

@@ -7,7 +7,7 @@ Values and intervals are computed for all groups of an answer at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,12 +50,12 @@ def leaves(expr: Expr) -> set[int]:
 
 
 def value(expr: Expr, keys: Row, aggregates: Row) -> Any:
-    """What the expression is for one group; None is NULL."""
+    """The value of the expression for one group; None is NULL."""
     return values(expr, [keys], [aggregates])[0]
 
 
 def values(expr: Expr, keys: Sequence[Row], aggregates: Sequence[Row]) -> list[Any]:
-    """What the expression is for each group, given the keys and the aggregates of
+    """The value of the expression for each group, given the keys and the aggregates of
     each.
     """
     match expr:
@@ -90,7 +90,7 @@ def _called(expr: Call, keys: Sequence[Row], aggregates: Sequence[Row]) -> list[
 
 
 def _tidy(found: Any, type_: Type) -> Any:
-    """The value in its type's Python form; None where it has none."""
+    """The value in its type's Python form; None if there is no such form."""
     if found is None or type_ not in (Type.INTEGER, Type.REAL, Type.BOOLEAN):
         return found
     if type_ is Type.BOOLEAN:
@@ -110,24 +110,29 @@ def ends(expr: Expr, keys: Row, aggregates: Sequence[Ends | None]) -> Ends | Non
 
 
 def intervals(
-    expr: Expr, keys: Sequence[Row], aggregates: Sequence[Sequence[Ends | None]]
+    expr: Expr,
+    keys: Sequence[Row],
+    aggregates: Sequence[Sequence[Ends | None]],
+    absent: Sequence[Set[int]] = (),
 ) -> list[Ends | None]:
     """An interval of the expression for each group, given intervals for the aggregates
-    of each; None where there is none to give.
+    of each; None if there is none to give.
 
     If every aggregate lies in its interval, then so does the expression, or it is NULL.
+    `absent` are the aggregates of each group whose value is not shown, but NULL: the
+    interval holds what the expression is with NULL, too.
     """
     if isinstance(expr, AggregateLeaf):
         found = [row[expr.index] for row in aggregates]
         if expr.type not in NUMERIC:
             return found  # dates stay as they are
         return [None if one is None else _sides(_range(one)) for one in found]
-    groups = map(_Group, keys, aggregates)
+    groups = map(_Group, keys, aggregates, absent or [frozenset()] * len(keys))
     return [_sides(group.known(expr).range) for group in groups]
 
 
 def _range(found: Ends) -> Range:
-    """What is not finite is an open side."""
+    """An end that is not finite is open."""
     low, high = map(float, found)
     return Range(
         low if math.isfinite(low) else None, high if math.isfinite(high) else None
@@ -145,16 +150,18 @@ def _sides(range_: Range | None) -> Ends | None:
 
 @dataclass(frozen=True)
 class _Group:
-    """One group's keys, and its aggregates' intervals."""
+    """One group's keys, its aggregates' intervals, and which of these are NULL."""
 
     keys: Row
     aggregates: Sequence[Ends | None]
+    absent: Set[int] = frozenset()
 
     def known(self, expr: Expr) -> Known:
         """Where an expression lies in this group."""
         if isinstance(expr, AggregateLeaf):
             found = self.aggregates[expr.index] if expr.type in NUMERIC else None
-            return Known(None if found is None else _range(found), sure=True)
+            sure = expr.index not in self.absent
+            return Known(None if found is None else _range(found), sure)
         if self.fixed(expr):
             return _point(self.value(expr))
         if not isinstance(expr, Call) or expr.type not in NUMERIC:

@@ -67,8 +67,8 @@ class Expr:
 
     @property
     def size(self) -> int:
-        """How many parts it has if all that it mentions is written out; what stands in
-        two places counts twice.
+        """Number of parts if all that it mentions is written out; a part in two places
+        is counted twice.
         """
         return 1
 
@@ -135,7 +135,7 @@ class Call(Expr):
         return 1 + max((arg.depth for arg in self.args), default=0)
 
     def fits(self, size: int, depth: int) -> bool:
-        """Whether it has at most so many parts, nested at most so deep."""
+        """Whether it has at most this number of parts, nested at most this deep."""
         return self.size <= size and self.depth <= depth
 
 

@@ -66,7 +66,7 @@ def _is_null(written: Written) -> Expr | None:
     if isinstance(wanted, exp.Boolean):
         return None
     raise written.problem(
-        "IS compares with NULL, TRUE or FALSE; write = for other values"
+        "IS only compares with NULL, TRUE or FALSE; write = for other values"
     )
 
 
@@ -82,8 +82,8 @@ def _is_truth(op: str, truth: bool) -> Callable[[Written], Expr | None]:
 def _in(written: Written) -> Expr:
     if written.node.args.get("query") is not None:
         raise written.problem(
-            "IN (SELECT …) stands only in WHERE, joined to the rest by AND; "
-            "move it there"
+            "IN (SELECT …) is allowed only in WHERE, alone or combined with other "
+            "conditions by AND; move it there"
         )
     if not written.node.expressions:
         raise written.problem("IN needs a list of values; write x IN (1, 2)")

@@ -69,7 +69,7 @@ def _read_log(op: str) -> Callable[[Written], Expr | None]:
         base = constant(written.node.this)
         if not isinstance(base, int) or base not in BASES:
             raise written.problem(
-                "LOG knows the bases 2 and 10; write LN(x) / LN(b) for another"
+                "LOG only supports the bases 2 and 10; write LN(x) / LN(b) for others"
             )
         if BASES[base] != op:
             return None
@@ -171,8 +171,8 @@ def _python_round(value: Any, digits: int = 0) -> Any:
 def _from(
     least: float, function: Callable[[Range], Range]
 ) -> Callable[[Range], Range | None]:
-    """The function of what lies above the least number that it takes; None where
-    nothing does.
+    """The function of what lies above the least number that it takes; None if nothing
+    does.
     """
     return lambda a: function(a) if ranges.sides(a)[1] >= least else None
 

@@ -9,18 +9,23 @@ dates and times in the forms that all engines read alike.
 from __future__ import annotations
 
 from dither.query.catalogue.types import Type
+from dither.query.operations import forms
 from dither.query.operations.writing import BYTES, named, real
 
-__all__ = ["as_text", "of_text", "real_of", "truth_of", "whole_of", "whole_real"]
+__all__ = [
+    "as_text",
+    "of_stored",
+    "of_text",
+    "real_of",
+    "truth_of",
+    "whole_of",
+    "whole_real",
+]
 
-LONGEST = 1_000
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\s*$"
 """At most 10,999 digits before and behind the point: what PostgreSQL's numbers can
-surely hold.
+certainly hold.
 """
-WHOLE = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"
-"""Ids that are surely whole numbers, as all engines read them."""
-INFINITE = r"^\s*[+-]?inf(inity)?\s*$"
 DAY = r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})"
 TIME = r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,9}))?)?"
 ZONE = r"(?:Z| UTC|([+-])([0-9]{2})(?::?([0-9]{2}))?)?)?"
@@ -29,16 +34,16 @@ TRUE = "('true', 't', 'yes', 'y', '1')"
 FALSE = "('false', 'f', 'no', 'n', '0')"
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 BEYOND = (1 << 1024) - (1 << 970)
-"""From here on a number is rounded to infinity."""
+"""The limit above which a number is rounded to infinity."""
 NOTHING = 2.48e-324
-"""Below this, a number is rounded to zero."""
+"""The limit below which a number is rounded to zero."""
 
 
 def number(x: str, form: str = NUMBER) -> str:
-    """A text as a number of any size."""
+    """A string as a number of any size."""
 
     def guarded(it: str) -> str:
-        fits = f"{_begin(it)} ~ '{form}' AND length({it}) <= {LONGEST}"
+        fits = f"{_begin(it)} ~ '{form}' AND length({it}) <= {forms.LONGEST}"
         return f"(CASE WHEN {fits} THEN CAST({it} AS numeric) END)"
 
     return named([x], guarded)
@@ -48,7 +53,7 @@ def _begin(x: str) -> str:
     """What is looked at of a text: PostgreSQL fails to search one of hundreds of
     megabytes.
     """
-    return f"left({x}, {LONGEST + 1})"
+    return f"left({x}, {forms.LONGEST + 1})"
 
 
 def whole_of(x: str, *, exact: bool = False) -> str:
@@ -106,7 +111,7 @@ def whole_real(x: str, *, exact: bool = False) -> str:
 
 
 def truth_of(x: str) -> str:
-    """A text as a truth; a plain cast would raise at any other word."""
+    """A string as a boolean; a plain cast would raise at any other word."""
     lowered = f"lower({_begin(x)})"
     return named(
         [lowered],
@@ -116,29 +121,61 @@ def truth_of(x: str) -> str:
     )
 
 
-def of_text(x: str, type_: Type, *, stored: bool = False, exact: bool = False) -> str:
-    """A text as another type. A stored one may be infinite, since bounds come later,
-    and its times may have an offset from UTC; a question's CAST does as if no offset
-    were written."""
+def of_text(x: str, type_: Type) -> str:
+    """A string as another type, as a question's CAST reads it: integers are rounded,
+    and an offset from UTC is ignored.
+    """
     match type_:
         case Type.INTEGER:
-            return whole_of(number(x, WHOLE if exact else NUMBER), exact=exact)
+            return whole_of(number(x))
         case Type.REAL:
-            return _real_of_text(x) if stored else real_of(number(x))
+            return real_of(number(x))
         case Type.BOOLEAN:
             return truth_of(x)
         case Type.DATE | Type.TIMESTAMP:
-            return _moment(x, type_, zoned=stored, exact=exact)
+            return _moment(_begin(x), MOMENT, _plain_time(type_))
     return x
 
 
-def _real_of_text(x: str) -> str:
+def of_stored(x: str, type_: Type, *, id: bool = False) -> str:
+    """A stored text as its declared type, if it is in one of the `forms`. It may be
+    infinite, since bounds come later.
+    """
+    match type_:
+        case Type.INTEGER:
+            form = forms.WHOLE if id else forms.INTEGER
+            return whole_of(number(x, f"^(?:{form})$"), exact=True)
+        case Type.REAL:
+            return _real_of_stored(x)
+        case Type.BOOLEAN:
+            return _is_one_of(_begin(x), forms.TRUE, forms.FALSE)
+        case Type.DATE | Type.TIMESTAMP:
+            iso = forms.rewritten(_begin(x))
+            form = f"^(?:{forms.MOMENT})$"
+            exact = EXACT[type_] if id else ""
+            return _moment(iso, form, _zoned_time(type_), exact)
+    return x
+
+
+def _is_one_of(x: str, true: str, false: str) -> str:
+    return named(
+        [x],
+        lambda it: (
+            f"(CASE WHEN {it} ~ '^(?:{true})$' THEN TRUE "
+            f"WHEN {it} ~ '^(?:{false})$' THEN FALSE END)"
+        ),
+    )
+
+
+def _real_of_stored(x: str) -> str:
     def guarded(it: str) -> str:
         begin = _begin(it)
-        infinite = (
-            f"WHEN {begin} ~* '{INFINITE}' THEN CAST({begin} AS double precision)"
+        infinite = f"{begin} ~ '^(?:{forms.INFINITE})$'"
+        number_ = real_of(number(it, f"^(?:{forms.NUMBER})$"), infinite=True)
+        return (
+            f"(CASE WHEN {infinite} THEN CAST({begin} AS double precision) "
+            f"ELSE {number_} END)"
         )
-        return f"(CASE {infinite} ELSE {real_of(number(it), infinite=True)} END)"
 
     return named([x], guarded)
 
@@ -162,7 +199,7 @@ is place for.
 """
 
 
-def _moment(x: str, type_: Type, *, zoned: bool, exact: bool = False) -> str:
+def _moment(x: str, form: str, value: str, exact: str = "") -> str:
     """A date or a time from its parts: only numbers that a date can have reach the
     functions that would refuse others.
 
@@ -178,26 +215,34 @@ def _moment(x: str, type_: Type, *, zoned: bool, exact: bool = False) -> str:
         "CAST(p[8] || '1' AS integer) * (CAST(p[9] AS integer) * 60 + "
         "CAST(coalesce(p[10], '0') AS integer))"
     )
-    found = f"(SELECT regexp_match({_begin(x)}, '{MOMENT}') AS p OFFSET 0) found"
-    which = f"p IS NOT NULL AND {EXACT[type_]}" if exact else "p IS NOT NULL"
+    found = f"(SELECT regexp_match({x}, '{form}') AS p OFFSET 0) found"
+    which = f"p IS NOT NULL AND {exact}" if exact else "p IS NOT NULL"
     listed = (
         f"(SELECT {', '.join([*parts, micro])}, {offset} AS away FROM "
         f"{found} WHERE {which} OFFSET 0) parts"
     )
-    value = DATE if type_ is Type.DATE else _time(zoned)
     return (
         f"(SELECT CASE WHEN {WITHIN} THEN (CASE WHEN {THAT_DAY} THEN "
         f"{value} END) END FROM {listed})"
     )
 
 
-def _time(zoned: bool) -> str:
-    micros = SINCE_MIDNIGHT + (" - coalesce(away, 0) * 60000000.0" if zoned else "")
+def _plain_time(type_: Type) -> str:
+    return DATE if type_ is Type.DATE else _time(SINCE_MIDNIGHT)
+
+
+def _zoned_time(type_: Type) -> str:
+    """A time in UTC, or its day there."""
+    time = _time(f"{SINCE_MIDNIGHT} - coalesce(away, 0) * 60000000.0")
+    return time if type_ is Type.TIMESTAMP else f"CAST({time} AS date)"
+
+
+def _time(micros: str) -> str:
     return f"CAST({DATE} AS timestamp) + ({micros}) * INTERVAL '1 microsecond'"
 
 
 def as_text(x: str, type_: Type) -> str:
-    """Any value as a text, compared byte by byte. A real always shows that it is one:
+    """Any value as a string, compared byte by byte. A real always shows that it is one:
     1.0, as all engines write it.
     """
     if type_ is Type.TEXT:

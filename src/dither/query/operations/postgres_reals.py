@@ -145,7 +145,7 @@ def power(args: Args) -> str:
 
 
 def rounded(x: str) -> str:
-    """To the nearest whole number; halves go away from zero."""
+    """Round to the nearest whole number; halves go away from zero."""
     away = "trunc({0}) + sign({0})"
     return named(
         [x],
@@ -174,8 +174,8 @@ def _whole(bits: str) -> str:
 
 
 def remainder(args: Args) -> str:
-    """What `fmod` gives, exactly: the mantissas are divided as whole numbers, however
-    far apart the exponents are.
+    """The result of `fmod`, exactly: the mantissas are divided as whole numbers,
+    however far apart the exponents are.
     """
 
     def of_bits(a: str, b: str, x: str) -> str:

@@ -65,7 +65,7 @@ def _end(value: Number) -> Number | None:
 
 
 def floats(range_: Range) -> Range:
-    """The same range for a conversion to double, which rounds to nearest."""
+    """The range of a conversion to double, which rounds to nearest."""
     low, high = sides(range_)
     return of(float(low), float(high))
 
@@ -174,7 +174,7 @@ def truncated(a: Range, b: Range) -> Range:
 
 
 def remainder(a: Range, b: Range, whole: bool = False) -> Range:
-    """What is left of a division toward zero: it has the sign of the dividend."""
+    """The remainder of a division toward zero: it has the sign of the dividend."""
     (low, high), most = sides(a), max(map(abs, sides(b)))
     most = max(most - 1, 0) if whole else most
     return of(max(min(low, 0), -most), min(max(high, 0), most))
@@ -202,7 +202,9 @@ def _widen(low: float, high: float, units: int = 4) -> Range:
 
 
 def rounded(function: Callable[[float], float], a: Range) -> Range:
-    """A range for rounding to decimal digits, which is monotone but for the last place."""
+    """A range for rounding to decimal digits, which is monotone except for the last
+    place.
+    """
     low, high = sides(increasing(lambda x: function(float(x)), a))
     return _widen(float(low), float(high))
 

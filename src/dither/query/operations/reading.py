@@ -97,11 +97,11 @@ class Reading:
     bind: Callable[[Written], Expr | None] | None = None
     last: bool = False
     count: int | None = None
-    """How many arguments a function without a node has."""
+    """Number of arguments of a function without a node."""
 
     @property
     def key(self) -> object:
-        """What a node is looked up by."""
+        """The key that a node is looked up by."""
         return self.form if self.count is None else (self.form, self.count)
 
     @property
@@ -121,7 +121,7 @@ def plain(node: exp.Expr) -> exp.Expr:
 
 
 def constant(node: exp.Expr | None) -> int | float | str | None:
-    """The value of a number, a negative number or a text; None for anything else."""
+    """The value of a number, a negative number or a string; None for anything else."""
     node = plain(node) if node is not None else None
     if isinstance(node, exp.Neg):
         value = constant(node.this)

@@ -46,9 +46,9 @@ class Operation:
     it lies. `largest` limits its size. `chooses` picks the arguments of which its value
     is always one, or NULL.
 
-    `python` computes it from Python values, then from the options. Where `strict`, it
-    is NULL as soon as an argument is, and `python` never sees one. `skips_null` says
-    that it is NULL only if all its arguments are. `ends` makes an interval of it from
+    `python` computes it from Python values, then from the options. If `strict`, it is
+    NULL as soon as an argument is, and `python` never sees one. `skips_null` says that
+    it is NULL only if all its arguments are. `ends` makes an interval of it from
     intervals of its arguments; without a rule there is none.
 
     `sql` is how engines write it; `duckdb`, `postgres` and `spark` are the differences.
@@ -88,7 +88,7 @@ class Operation:
 
 OPERATIONS: dict[str, Operation] = {}
 """All records by name. `dither.query.operations` imports every file of records, so that
-whoever imports anything of it finds them all here.
+anyone who imports anything of it finds them all here.
 """
 
 
@@ -100,8 +100,8 @@ def register(*records: Operation) -> None:
 
 
 class Known(NamedTuple):
-    """Where a value lies, None if that is not known; whether it is surely not NULL;
-    whether it surely is.
+    """The interval of the values (None if unknown); whether it is certainly not NULL;
+    whether it certainly is.
     """
 
     range: Range | None

@@ -47,12 +47,12 @@ LONGEST = 65_536
 fill the memory otherwise.
 """
 LONG = 1 << 22
-"""Letters that PostgreSQL looks at: with longer texts it would need many times their
+"""Letters that PostgreSQL looks at: with longer strings it would need many times their
 memory, and fail.
 """
 FAR = 2**32 - 1
 POSTGRES_FAR = SPARK_FAR = 2**31 - 1
-"""The largest place in a text that can be named to an engine."""
+"""The largest place in a string that can be named to an engine."""
 SPARK_BACKSLASH = r"\\"
 """In a literal of Spark a backslash is written twice."""
 
@@ -65,7 +65,7 @@ def _read_trim(op: str, position: str = "") -> Callable[[Written], Expr | None]:
 
     def bind(written: Written) -> Expr | None:
         if written.node.expression is not None:
-            raise written.problem("TRIM removes blanks only; write TRIM(x)")
+            raise written.problem("TRIM only removes spaces; write TRIM(x)")
         found = str(written.node.args.get("position")).upper()
         one_end = found if found in ("LEADING", "TRAILING") else ""
         return written.call(op, written.arg()) if one_end == position else None
@@ -112,7 +112,8 @@ def _read_escape(op: str, kind: type[exp.Expr]) -> Callable[[Written], Expr | No
         inner, sign = written.node.this, constant(written.node.expression)
         if not isinstance(inner, exp.Like | exp.ILike) or not isinstance(sign, str):
             raise written.problem(
-                "ESCAPE needs one character after a LIKE; write x LIKE '5!%' ESCAPE '!'"
+                "ESCAPE needs LIKE or ILIKE before it and one character after it; write "
+                "x LIKE '5!%' ESCAPE '!'"
             )
         if not isinstance(inner, kind):
             return None
@@ -133,19 +134,20 @@ def _texts(what: str, args: tuple[Expr, ...], count: int) -> tuple[Expr, ...]:
 def _text(what: str, arg: Expr) -> Expr:
     if not of_type(arg, Type.TEXT):
         raise TypeProblem(
-            f"{what} needs a text, not {describe(arg)}; write CAST(… AS TEXT) around it"
+            f"{what} needs a string, not {describe(arg)}; write CAST(… AS TEXT) around "
+            "it"
         )
     return null(Type.TEXT) if is_null(arg) else arg
 
 
 def _typed(op: str, result: Type, range_: Range = ANY, count: int = 1) -> Builder:
-    """A function of texts. Texts themselves have no range."""
+    """A function of strings. Strings themselves have no range."""
     return lambda args, _: Call(result, range_, op, _texts(op.upper(), args, count))
 
 
 def _concat(args: tuple[Expr, ...], _: Options) -> Expr:
     if not args:
-        raise TypeProblem("|| needs two texts; write a || b")
+        raise TypeProblem("|| needs two strings; write a || b")
     return Call(Type.TEXT, ANY, "concat", tuple(_text("||", arg) for arg in args))
 
 
@@ -190,7 +192,7 @@ def _like(op: str) -> Builder:
 
 
 def _signs(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
-    """The pattern's characters, each with whether it surely stands for itself."""
+    """The pattern's characters, each with whether it certainly stands for itself."""
     if escape is None:
         return [(sign, False) for sign in pattern]
     if len(escape) != 1:
@@ -203,8 +205,7 @@ def _signs(pattern: str, escape: str | None) -> list[tuple[str, bool]]:
             found.append((following, True))
         else:
             raise TypeProblem(
-                "the pattern ends with its escape character; write that "
-                "character twice to mean itself"
+                "the pattern ends with its escape character; write that character twice"
             )
     return found
 
@@ -216,15 +217,17 @@ def _escaped(sign: str, plain: bool, escaped: bool) -> str:
 
 
 def _limit(op: str, signs: list[tuple[str, bool]]) -> None:
-    """Many % signs, or a very long pattern, can make matching one row take for ever."""
+    """Many % signs, or a very long pattern, can make matching one row take almost
+    infinite time.
+    """
     if len(signs) > LONGEST_PATTERN:
         raise TypeProblem(
-            f"a pattern has at most {LONGEST_PATTERN:,} characters; join shorter "
+            f"a pattern may have at most {LONGEST_PATTERN:,} characters; combine shorter "
             f"ones: x {op.upper()} 'a%' AND …"
         )
     if sum(sign == ("%", False) for sign in signs) > WILDCARDS:
         raise TypeProblem(
-            f"a pattern has at most {WILDCARDS} % signs; join shorter ones: x "
+            f"a pattern may have at most {WILDCARDS} % signs; combine shorter ones: x "
             f"{op.upper()} 'a%' AND …"
         )
 
@@ -247,7 +250,7 @@ def _python_substring(text: str, start: int, length: int | None) -> str:
 
 def _python_like(text: str, pattern: str, escape: str | None, flags: int = 0) -> bool:
     """Each part between % is found once, from left to right (an atomic group): trying
-    all ways would take for ever.
+    all ways would take almost infinite time.
     """
     parts, signs = [""], iter(pattern)
     for sign in signs:

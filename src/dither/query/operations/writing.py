@@ -40,7 +40,8 @@ SHORT = 100
 PLACES = "abcd"
 LARGEST = "1.7976931348623157e308"
 BYTES = 'COLLATE "C"'
-"""PostgreSQL: texts are compared byte by byte, whatever the database's collation is."""
+"""PostgreSQL: strings are compared byte by byte, whatever the database's collation is.
+"""
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 NOWHERE = "\uffff\ufffe"
 """Two characters that stand in no text, in place of what no text in PostgreSQL can

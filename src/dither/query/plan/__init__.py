@@ -1,1 +1,3 @@
-"""What a question measures, and with how much of its cost. No engine, no data."""
+"""The measurements of a question, and the share of its cost for each. No engine, no
+data.
+"""

@@ -18,7 +18,7 @@ from dither.query.operations.expressions import Ref
 from dither.query.plan.plan import HEAVIEST, TOO_SMALL, Measurement, Plan, Spend
 from dither.query.plan.request import Request
 from dither.query.plan.spend import afford
-from dither.query.plan.vectors import CAP, Kind, Vector, vectors_of
+from dither.query.plan.vectors import ROOM, Kind, Vector, vectors_of
 from dither.query.sql.question import Question
 
 __all__ = ["plan_of", "plans_of"]
@@ -42,9 +42,14 @@ VALUES = 16
 """For how many different values one unit counts where nothing else is stated or
 declared.
 """
+REFITS = 3
+"""Number of times that steps are made coarser. Once is enough for all that is
+proportional to a row.
+"""
+MOST_ROOM = 1 << 40
 FEW = 4
-"""Up to so many rows of one unit, a radius is not worth choosing: it is what units have
-at most.
+"""Number of rows of one unit up to which a radius is not worth choosing: it is the
+maximum per unit.
 """
 
 
@@ -84,13 +89,14 @@ def plans_of(
     if not ways:
         raise ArgumentError(
             "mechanism",
-            "promises a pure ε, which this question or its account has no use for",
+            "cannot be chosen for a question with private keys or with rho, which needs "
+            "Gaussian noise; leave it out",
         )
     if not vectors and not private:
         raise ArgumentError(
             "sql",
-            "asks for nothing but declared keys, which are public; look at "
-            "the tables instead",
+            "the question selects only declared keys, which are public; add an "
+            "aggregate such as COUNT(*)",
         )
     plans = [_plan(question, request, way, vectors, private, plugin) for way in ways]
     _check_size(plans[0])
@@ -108,9 +114,8 @@ def _check_size(plan: Plan) -> None:
     )
     if numbers > MOST_NUMBERS:
         raise QueryError(
-            f"its {groups:,} groups would be made of {numbers:,} numbers, and "
-            f"{MOST_NUMBERS:,} is the most; "
-            "ask for fewer groups or columns at a time"
+            f"the {groups:,} groups of this question need {numbers:,} noisy numbers, and "
+            f"the limit is {MOST_NUMBERS:,}; ask for fewer groups or columns at a time"
         )
 
 
@@ -122,12 +127,6 @@ def _plan(
     private: bool,
     plugin: Callable[..., Additive] | None,
 ) -> Plan:
-    left = Fraction(1) - (KEYS_PART if private and vectors else 0)
-    weights = _weights(question, request, spend, vectors)
-    measurements = tuple(
-        _measurement(question, vector, weight * left, request, spend)
-        for vector, weight in zip(vectors, weights, strict=True)
-    )
     threshold = (
         _threshold(request, spend, KEYS_PART if vectors else Fraction(1))
         if private
@@ -136,15 +135,35 @@ def _plan(
     public = math.prod(
         len(key.values) for key in question.keys if key.values is not None
     )
-    return Plan(
-        question,
-        request,
-        spend,
-        measurements,
-        threshold,
-        public,
-        plugin,
-    )
+    left = Fraction(1) - (KEYS_PART if private and vectors else 0)
+    weights = _weights(question, request, spend, vectors)
+
+    def planned(vectors: Sequence[Vector]) -> Plan:
+        measurements = tuple(
+            _measurement(question, vector, weight * left, request, spend)
+            for vector, weight in zip(vectors, weights, strict=True)
+        )
+        return Plan(question, request, spend, measurements, threshold, public, plugin)
+
+    found = planned([_roomy(question, vector, request) for vector in vectors])
+    for _ in range(REFITS):
+        excess = [found.excess(one) for one in found.measurements]
+        if not any(excess):
+            break
+        # The less is spent, the wider the noise, and the less fine steps matter
+        pairs = zip(found.measurements, excess, strict=True)
+        found = planned([one.vector.coarser(bits) for one, bits in pairs])
+    return found
+
+
+def _roomy(question: Question, vector: Vector, request: Request) -> Vector:
+    """The vector, with room for units as large as a radius that was stated."""
+    size = _stated_for(question, vector, dict(request.radius))
+    if size is None or vector.most is not None or vector.function == "count":
+        return vector
+    row = vector.args[0].range.largest if vector.kind is Kind.TOTAL else 1
+    rows = math.ceil(Fraction(size) / Fraction(row)) if row else 1
+    return replace(vector, room=min(max(ROOM, rows), MOST_ROOM))
 
 
 def _threshold(request: Request, spend: Spend, part: Fraction) -> KeyThreshold:
@@ -207,7 +226,8 @@ def _weights(
         if not all(size > 0 for size in sizes):
             raise ArgumentError(
                 "shares",
-                "must name every answer column that is measured, with positive numbers",
+                "must name each measured column of the answer, with a positive number; "
+                'pass for example {"n": 2, "mean": 1}',
             )
     else:
         power = 1.0 if spend.gaussian else 2 / 3
@@ -229,8 +249,8 @@ def _factor(vector: Vector, spend: Spend, request: Request) -> float:
 
 
 def _cap_of(question: Question, vector: Vector, spend: Spend) -> int | None:
-    """The most that one unit can have, in steps, by what was declared; None where
-    nothing was.
+    """The most that one unit can have, in steps, by what was declared; None if nothing
+    was.
     """
     if vector.sure:
         return vector.row
@@ -244,7 +264,10 @@ def _cap_of(question: Question, vector: Vector, spend: Spend) -> int | None:
     total = vector.total
     if total is not None:
         found = total if found is None else min(found, total)
-    return None if found is None or found > CAP else math.ceil(found)
+    if found is None or vector.too_many:
+        return None
+    cap = math.ceil(found) + vector.slack
+    return None if cap > vector.limit else cap
 
 
 def _radius_without_choice(
@@ -271,16 +294,20 @@ def _radius_without_choice(
             if vector.kind is Kind.TOTAL
             else int(size * vector.row)
         )
-        return min(max(steps, 1), CAP if cap is None else cap)
+        return min(max(steps, 1), vector.limit if cap is None else cap)
     if cap is None:
         return None
-    alone = not spend.gaussian or not question.keys or cap <= FEW * vector.row
+    alone = (
+        not spend.gaussian
+        or not question.keys
+        or cap <= FEW * vector.row + vector.slack
+    )
     return cap if alone or request.fixed else None
 
 
 def _different(question: Question, vector: Vector) -> int | None:
-    """How many different values one unit has in all groups at most; None where that is
-    open or very many.
+    """Largest number of distinct values of one unit in all groups; None if that is open
+    or very many.
     """
     values = vector.different
     if values is not None and not question.private_keys:
@@ -294,8 +321,8 @@ def _different(question: Question, vector: Vector) -> int | None:
 
 
 def _listed(question: Question, vector: Vector) -> int | None:
-    """How many different values were declared, in all groups. Others may be there too,
-    but more is seldom worth it.
+    """Number of distinct values that were declared, in all groups. Others may be there
+    too, but more is rarely worth it.
     """
     (arg,) = vector.args
     keys = arg.column.keys if isinstance(arg, Ref) else None
@@ -307,7 +334,7 @@ def _listed(question: Question, vector: Vector) -> int | None:
 def _stated_for(
     question: Question, vector: Vector, stated: dict[str, float]
 ) -> float | None:
-    """What was stated for an output that needs this vector, or for all ("")."""
+    """The value that was stated for an output that needs this vector, or for all ("")."""
     for output in question.outputs:
         if output.name in stated and output.needs & set(vector.aggregates):
             return stated[output.name]

@@ -5,6 +5,7 @@ For EXPLAIN and tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from dither.query.catalogue.calendar import day, moment
@@ -38,6 +39,7 @@ from dither.query.sql.question import (
     Summary,
     Union,
 )
+from dither.text import quantity
 
 __all__ = ["describe", "described"]
 
@@ -45,7 +47,7 @@ SHOWN = 6
 
 
 def describe(question: Question) -> str:
-    """What a question does, from the rows it reads to the answer."""
+    """The steps of a question, from the rows it reads to the answer."""
     names = (
         [key.name for key in question.keys],
         [aggregate.text for aggregate in question.aggregates],
@@ -207,71 +209,85 @@ def _call(expr: Call, names: tuple[list[str], list[str]]) -> str:
 
 
 def described(plan: Plan) -> list[str]:
-    """What the plan does about privacy, line by line: sensitivities, noise, cost."""
-    kind = "Gaussian" if plan.spend.gaussian else "Laplace"
-    lines = [f"noise {kind}, {plan.guarantee}"]
+    """The guarantee of the plan, its noise, its private keys, and for each measurement
+    the part of the cost and the largest change that one unit can make.
+    """
+    lines = [
+        f"guarantee: {plan.guarantee}",
+        f"noise: {'Gaussian' if plan.spend.gaussian else 'Laplace'}",
+    ]
     if plan.keys is not None:
         few = (
-            f"; keys of fewer than {plan.keys.at_least} units never are"
+            f" and at least {plan.keys.at_least:,} units have it"
             if plan.keys.at_least > 1
             else ""
         )
-        named = f"named from {plan.keys.threshold} noisy units on{few}"
-        lines.append(f"keys private: at most {plan.keys.groups} for each unit, {named}")
+        lines.append(
+            "keys: private; a key is released if its noisy number of units is at least "
+            f"{plan.keys.threshold:,}{few}; each unit contributes to at most "
+            f"{quantity(plan.keys.groups, 'key')}"
+        )
     for measurement in plan.measurements:
         what = (
             plan.question.aggregates[measurement.vector.aggregates[0]].text
             or measurement.vector.function
         )
-        lines.append(
-            f"measure {what}: {_bounded(plan, measurement)}, {float(measurement.whole):.1%} "
-            "of the cost"
-        )
+        whole = measurement.whole
+        part = f"{_part(whole)} of the cost; " if whole < 1 else ""
+        lines.append(f"{what}: {part}{_bounded(plan, measurement)}")
     return lines
 
 
+def _part(part: Fraction) -> str:
+    """A part of the cost in percent, such as `44.2 %`."""
+    return f"{round(float(100 * part), 1):g} %"
+
+
 def _bounded(plan: Plan, measurement: Measurement) -> str:
-    norm = (
-        "L1"
-        if measurement.vector.kind in (Kind.TREE, Kind.DISTINCT)
-        or not plan.spend.gaussian
-        else "L2"
-    )
-    size: Any = measurement.radius
-    if size is None:
+    """The largest change that one unit can make, or how it is limited."""
+    unit = f"one {plan.guarantee.unit.name}"
+    tree = measurement.vector.kind in (Kind.TREE, Kind.DISTINCT)
+    norm = "L1" if tree or not plan.spend.gaussian else "L2"
+    radius: Any = measurement.radius
+    if radius is None:
         most = (
             ""
             if measurement.cap is None
-            else f" up to {_size_in_words(measurement, measurement.cap)}"
+            else f" of at most {_size_in_words(measurement, measurement.cap)}"
         )
-        cut = (
-            ""
-            if not measurement.hiding
-            else f", what it cuts off measured ({float(measurement.hiding / measurement.whole):.0%})"
+        hidden = (
+            f"; what it cuts off is measured ({_part(measurement.hiding)} of the cost)"
+            if measurement.hiding
+            else ""
         )
         return (
-            f"{norm} radius{most} chosen privately "
-            f"({float(measurement.choosing / measurement.whole):.0%} of its part){cut}"
+            f"{unit} counts up to a radius{most} ({norm}), which is chosen privately "
+            f"({_part(measurement.choosing)} of the cost){hidden}"
         )
-    cut = ""
-    if measurement.hides(size):
-        moved = _size_in_words(
-            measurement, plan.sensitivity(plan.hidden_radius(measurement, size))
+    moved = _size_in_words(measurement, plan.sensitivity(radius))
+    hidden = ""
+    if measurement.hides(radius):
+        cut = _size_in_words(
+            measurement, plan.sensitivity(plan.hidden_radius(measurement, radius))
         )
-        cut = (
-            f", what that cuts off {moved} "
-            f"({float(measurement.hiding / measurement.whole):.0%} of its part)"
+        hidden = (
+            f"; what clipping cuts off, at most {cut}, is measured "
+            f"({_part(measurement.hiding)} of the cost)"
         )
-    return (
-        f"{norm} sensitivity {_size_in_words(measurement, plan.sensitivity(size))}{cut}"
-    )
+    return f"{unit} changes it by at most {moved} ({norm}){hidden}"
 
 
 def _size_in_words(measurement: Measurement, steps: int) -> str:
     if measurement.vector.kind is Kind.TOTAL:
-        return f"{float(steps * measurement.vector.step):g}"
+        return _short(float(steps * measurement.vector.step))
     exact = steps / measurement.vector.row
     what = {Kind.UNITS: "group", Kind.DISTINCT: "value"}.get(
         measurement.vector.kind, "row"
     )
-    return f"{exact:g} {what}{'s' * (exact != 1)}"
+    size = _short(float(exact))
+    return f"{size} {what}{'s' * (size != '1')}"
+
+
+def _short(size: float) -> str:
+    """A size without the billionths by which norms are rounded up."""
+    return f"{float(f'{size:.8g}'):,.10g}"

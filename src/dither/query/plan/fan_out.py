@@ -38,7 +38,7 @@ __all__ = ["Sizes", "check_fan_out", "most_rows"]
 LOOKS = 2_000
 """So many times nodes are looked at; then only the simplest bound is computed."""
 ENDLESS = 1 << 60
-"""Rows of a table of which nobody said how many one unit has; no bound that depends on
+"""Rows of a table without a declared number of rows per unit; no bound that depends on
 it is below.
 """
 Columns = frozenset[int]
@@ -46,13 +46,13 @@ NONE: Columns = frozenset()
 
 
 class Sizes(Protocol):
-    """What is known of public tables."""
+    """Facts about public tables."""
 
     def rows(self, table: Table) -> int:
-        """How many rows there are."""
+        """Number of rows."""
 
     def repeats(self, table: Table, column: int) -> int:
-        """How many rows have the same value of a column, at most; NULL is no value."""
+        """Largest number of rows with the same value of a column; NULL is not a value."""
 
 
 def check_fan_out(root: Node, sizes: Sizes, most: int) -> None:
@@ -69,7 +69,7 @@ def check_fan_out(root: Node, sizes: Sizes, most: int) -> None:
 
 
 def most_rows(root: Node, sizes: Sizes) -> int | None:
-    """How many rows one owner has at most, by declared rows and the sizes of public
+    """Largest number of rows of one owner, by declared rows and the sizes of public
     tables; None if that is open.
     """
     if not any(isinstance(node, Join) for node in nodes(root)):
@@ -95,16 +95,15 @@ class Found:
         return self.fan_out <= most and self.public <= PUBLIC_ROWS
 
     def problem(self, most: int) -> str:
-        way = "join fewer tables, or on columns that say which rows belong together"
+        way = "join fewer tables, or join on columns that match fewer rows"
         if self.public > PUBLIC_ROWS:
             return (
-                f"its public tables make {self.public:,} rows, and "
-                f"{PUBLIC_ROWS:,} is the most; {way}"
+                f"the joins of public tables make {self.public:,} rows, and the limit "
+                f"is {PUBLIC_ROWS:,}; {way}"
             )
         return (
-            f"its joins can make {self.fan_out:,} rows of one row, and "
-            f"{most:,} is the most; {way} "
-            "(and the curator can declare how many rows a unit has)"
+            f"the joins can make {self.fan_out:,} rows from one row, and the limit is "
+            f"{most:,}; {way}, or ask the curator to declare rows, the most rows per unit"
         )
 
 
@@ -161,8 +160,8 @@ class Reach:
         return self.stored[id(node)]
 
     def rows(self, node: Node, columns: Columns = NONE) -> int:
-        """How many rows agree in some columns at most; of a private node, how many
-        rows of one owner.
+        """Largest number of rows that agree in some columns; of a private node, the
+        number of rows of one owner.
         """
         key = id(node), columns
         if key not in self.known:
@@ -204,7 +203,7 @@ class Reach:
         return (table.name, field.name) in self.links and field.range == ANY
 
     def _summarised(self, node: PerUnit, columns: Columns) -> int:
-        """One row for each owner and key: where all keys agree, there is one."""
+        """One row for each owner and key: if all keys agree, there is one."""
         own = {
             i
             for i, key in enumerate(node.keys)

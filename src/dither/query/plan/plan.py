@@ -22,7 +22,7 @@ from dither.privacy.numbers import at_most, float_down, float_up
 from dither.query.catalogue.limits import MOST_GROUPS, MOST_NUMBERS
 from dither.query.catalogue.types import Keys
 from dither.query.plan.request import Request
-from dither.query.plan.vectors import CAP, Bins, Kind, Vector
+from dither.query.plan.vectors import MANY, Bins, Kind, Vector
 from dither.query.sql.question import Question
 
 __all__ = [
@@ -36,20 +36,14 @@ __all__ = [
 ]
 
 HEAVIEST = 1 << 14
-"""A radius is chosen up to so many rows."""
-MANY = 1 << 12
-"""Over how many groups a unit is spread at most where that is not declared, as far as
-rounding goes.
-"""
-
-
+"""Number of rows up to which a radius is chosen."""
 DEARER = 1.25
 """Laplace noise must be so much better than Gaussian noise to be chosen: it costs an
 account with a δ more.
 """
 TOO_SMALL = (
-    "is too small: the noise would not fit 64-bit integers; ask for "
-    "more, or for narrower bounds"
+    "is too small: the noise would not fit into 64-bit integers; pass a larger one, or "
+    "narrower bounds"
 )
 
 
@@ -61,8 +55,8 @@ def root_down(weight: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Spend:
-    """The noise to use: Laplace with an ε in all, or Gaussian with a μ in all, and a δ
-    where keys are private.
+    """The noise to use: Laplace with an ε in total, or Gaussian with a μ in total, and
+    a δ where keys are private.
     """
 
     gaussian: bool
@@ -93,7 +87,8 @@ class Spend:
         """Noise for integers that one unit moves by so much, in L1 for Laplace and L2
         for Gaussian noise.
         """
-        unit, size = self.guarantee.unit, float(sensitivity)
+        # Beyond 2^53 not every integer is a float
+        unit, size = self.guarantee.unit, float_up(Fraction(sensitivity))
         if plugin is not None:
             return plugin(sensitivity=size, epsilon=self.part(weight), unit=unit)
         if self.gaussian:
@@ -107,7 +102,7 @@ class Measurement:
     another part, `choosing`.
 
     `cap` is the norm that no unit exceeds, as the curator declared; None if that is
-    open. Where the radius can be less, what clipping cuts off is measured too, for the
+    open. If the radius can be less, what clipping cuts off is measured too, for the
     part `hiding` of the cost. `largest` is the largest radius that is worth choosing,
     in rows.
     """
@@ -125,9 +120,14 @@ class Measurement:
         """The norms by which units are counted to choose a radius: from one row (a
         small sum: less) upwards.
         """
-        row = self.vector.row
-        first = max(1, row >> 6) if self.vector.function == "sum" else row
-        return Bins(first, min(row * self.largest, CAP - 1, self.cap or CAP))
+        vector, row = self.vector, self.vector.row
+        first = max(1, row >> 6) if vector.function == "sum" else row
+        if vector.shift:
+            # A whole number of the steps in which norms are computed, no less than
+            # that of a unit with one row
+            first = ((-(-first >> vector.shift)) + vector.size) << vector.shift
+        most = vector.limit if self.cap is None else self.cap
+        return Bins(first, min(row * self.largest, vector.limit - 1, most))
 
     @property
     def whole(self) -> Fraction:
@@ -153,7 +153,7 @@ class Measurement:
 class Clipping:
     """A measurement that is clipped to a radius: `clips` says whether units may have
     more than that. `noise` is added to each number, and `hidden` to what is cut off;
-    None where that is not measured.
+    None if that is not measured.
     """
 
     clips: bool
@@ -181,7 +181,7 @@ class Plan:
 
     @property
     def groups(self) -> int | None:
-        """How many groups there are; None where keys are private."""
+        """Number of groups; None if keys are private."""
         return self.publics if self.keys is None else None
 
     @cached_property
@@ -202,7 +202,8 @@ class Plan:
         """To what the vector that clipping cut off one unit is clipped itself.
 
         A unit with norm N of at most `cap` loses N − C, and what rounding adds: less
-        than a step for each part of each of its groups (docs/proofs/intervals.md).
+        than a step for each part of each of its groups, and what its own integer norm
+        is rounded up by (docs/proofs/intervals.md).
         """
         assert measurement.cap is not None
         rows = measurement.vector.most or MANY
@@ -211,7 +212,9 @@ class Plan:
             if measurement.vector.kind is Kind.TREE
             else measurement.vector.size * (math.isqrt(rows) + 1)
         )
-        return measurement.cap - radius + rounding + 1
+        shift = measurement.vector.shift
+        rounded_up = (math.isqrt(rows) + 3) << shift if shift else 0
+        return measurement.cap - radius + rounding + rounded_up + 1
 
     def hidden(self, measurement: Measurement, radius: int) -> Additive:
         """The noise of what clipping cut off."""
@@ -274,6 +277,18 @@ class Plan:
             )
         except ArgumentError:
             return False  # not even floats could hold it
+
+    def excess(self, measurement: Measurement) -> int:
+        """By how many bits the noise of a measurement is too wide for 64-bit integers,
+        where coarser steps make it narrower. It is the same whether neighbours replace
+        a unit or not, so that steps are.
+        """
+        try:
+            widest = max(noise.scale for noise in self._largest_noises(measurement))
+        except ArgumentError:
+            return 0  # not even floats could hold it
+        twice = 1 if self.replacing else 2
+        return max(0, math.ceil(math.log2(twice * widest / LARGEST_SCALE)))
 
     def _largest_noises(self, measurement: Measurement) -> Iterator[Additive]:
         """The noise of a measurement at its most."""

@@ -1,4 +1,4 @@
-"""Which clip radius serves an answer best: a larger one adds noise, a smaller one cuts
+"""Which radius serves an answer best: a larger one adds noise, a smaller one cuts
 off more of heavy units.
 
 Units are counted by the norm of their whole contribution, in bins whose edges grow by
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import noise_variance, reach
+from dither.mechanisms.sums import noise_variance
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Bins, Kind
 
@@ -31,10 +31,12 @@ FALSE_ALARM = 0.02
 less often.
 """
 BEYOND = 3
-"""How many bins above the last one that surely has units a radius may lie."""
+"""Number of bins above the last one that certainly has units within which a radius may
+lie.
+"""
 NEXT = 2.5
-"""In standard deviations: what neighbouring bins need to count as a continuation of a
-bin that surely has units.
+"""In standard deviations: what neighbouring bins need to be treated as a continuation
+of a bin that certainly has units.
 """
 SLOWEST = 0.4
 """How many units, at most, a bin of the tail that is not seen has beside the bin below
@@ -59,7 +61,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Radius:
-    """A clip radius in steps; `seen` says whether it was chosen by more than noise."""
+    """A radius of clipping in steps; `seen` is true if it was chosen by more than noise."""
 
     value: int
     seen: bool = True
@@ -84,8 +86,8 @@ def radius_of(
 
 
 def _at_least_none(lost: float, deviation: float) -> float:
-    """The mean of a noisy number of this mean and deviation that counts as 0 where it
-    is negative.
+    """The mean of a noisy number of this mean and standard deviation that is treated as
+    0 where it is negative.
     """
     normal = NormalDist()
     return deviation * normal.pdf(lost / deviation) + lost * normal.cdf(
@@ -95,8 +97,9 @@ def _at_least_none(lost: float, deviation: float) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """How a figure of a group follows its sums: its noise for a deviation of 1, and the
-    share of what is hidden that moves its lower and its upper end."""
+    """How a figure of a group follows its sums: its noise for a standard deviation of
+    1, and the share of what is hidden that moves its lower and its upper end.
+    """
 
     noise: float
     below: float
@@ -243,7 +246,7 @@ class Units:
 
 
 def seen(noisy: Sequence[int], bins: Bins, mechanism: Additive) -> Units | None:
-    """What noisy counts tell about units; None where noise is all there is to see."""
+    """The units that noisy counts show; None if everything may be noise."""
     counts = np.asarray(noisy, np.float64)
     top = _top(counts, mechanism)
     return None if top < 0 else Units(bins, _units(counts, top), top)
@@ -263,8 +266,8 @@ def _units(noisy: Counts, top: int) -> Counts:
 
 
 def _top(noisy: Counts, mechanism: Additive) -> int:
-    """The last bin at or above which there are units: surely, or as a continuation of
-    one where surely are. −1 if none.
+    """The last bin at or above which there are units: certainly, or as a continuation
+    of one where certainly are. −1 if none.
 
     A far bin that noise alone filled would let the radius explode, so that must be the
     rarer the farther; a continuation is looked for next to the last sure bin only,
@@ -286,11 +289,12 @@ def _top(noisy: Counts, mechanism: Additive) -> int:
 
 @lru_cache(maxsize=1024)
 def _sure(mechanism: Additive, place: int) -> tuple[float, ...]:
-    """What is surely not noise at a bin, for each window. Noise may pass for units
-    where the bin is low, and costs little; the higher the bin, the rarer, so that the
-    radius grows little on average."""
+    """Count of each window that noise rarely exceeds. Noise may pass for units where
+    the bin is low, and costs little; the higher the bin, the rarer, so that the radius
+    grows little on average.
+    """
     alarm = FALSE_ALARM / (len(WINDOWS) * math.sqrt(2) ** place)
-    return tuple(reach(mechanism, [1.0] * width, 1 - 2 * alarm) for width in WINDOWS)
+    return tuple(mechanism.law.copies(width).quantile(alarm) for width in WINDOWS)
 
 
 def _filled(noisy: Counts, bounds: Sequence[float]) -> bool:

@@ -63,7 +63,8 @@ def request_of(keywords: Mapping[str, Any]) -> Request:
     for name in keywords:
         if name not in known:
             raise ArgumentError(
-                name, f"is unknown; {nearest(name, sorted({*known, 'by'}))}"
+                name,
+                f"is not a known argument; {nearest(name, sorted({*known, 'by'}))}",
             )
     stated = {name: value for name, value in keywords.items() if value is not None}
     _check(stated)
@@ -78,7 +79,7 @@ def _check(stated: Mapping[str, Any]) -> None:
     """Refuse values that no number, whole number or name can be."""
     for name, value in stated.items():
         if isinstance(value, bool):
-            raise ArgumentError(name, "must be a number, not true or false")
+            raise ArgumentError(name, f"cannot be {value}; {_usual(name)}")
     for name, most in (
         ("expect", 1 << 40),
         ("groups", MOST_KEPT),
@@ -88,9 +89,18 @@ def _check(stated: Mapping[str, Any]) -> None:
         if not (isinstance(size, int) and 1 <= size <= most):
             raise ArgumentError(name, f"must be a whole number from 1 to {most:,}")
     if stated.get("error") == {}:
-        raise ArgumentError("error", 'names no column; write {"n": "±50"}')
+        raise ArgumentError(
+            "error", 'must name a column; pass for example {"n": "±50"}'
+        )
     if not isinstance(stated.get("mechanism", ""), str):
-        raise ArgumentError("mechanism", 'must be a name such as "laplace"')
+        raise ArgumentError(
+            "mechanism", 'must be the name of a mechanism, such as "laplace"'
+        )
+
+
+def _usual(name: str) -> str:
+    """An example of a value."""
+    return "pass a name" if name == "mechanism" else "pass a number"
 
 
 def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
@@ -101,7 +111,8 @@ def _by_column(argument: str, stated: Any) -> tuple[tuple[str, float], ...]:
         found = (("", 0.0),)
     if not all(0 < size < 1e300 for _, size in found):
         raise ArgumentError(
-            argument, 'must be positive numbers by column, such as {"n": 20}'
+            argument,
+            'must be one positive number, or one for each column, such as {"n": 20}',
         )
     return found
 
@@ -118,10 +129,9 @@ def _named(argument: str, name: str, names: Mapping[str, str]) -> str:
         return names.get(_plain(name), "")
     known = ", ".join(sorted(names.values()))
     way_out = (
-        "give the column a name, such as COUNT(*) AS n, and state "
-        f'{argument}={{"n": 1}}'
+        f'give the column a name, such as COUNT(*) AS n, and pass {argument}={{"n": 1}}'
     )
     raise ArgumentError(
         argument,
-        f"names a column {name!r} that the answer does not have ({known}); {way_out}",
+        f"the answer has no column {name!r} for {argument}, only {known}; {way_out}",
     )

@@ -37,8 +37,9 @@ def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     if keys and not delta:
         raise ArgumentError(
             "keys",
-            "are private here, and naming them needs a δ; declare the keys, "
-            "or open the account with a delta (or a population, from which it follows)",
+            "the keys of this question are not declared, and releasing private keys "
+            "needs δ > 0; declare the keys, or open the account with a delta or a "
+            "population",
         )
     ways: list[Spend] = []
     if not keys and cost.rho is None:
@@ -48,7 +49,8 @@ def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     if not ways:
         raise ArgumentError(
             "rho",
-            "needs Gaussian noise, but the account is pure; state epsilon or share",
+            "needs Gaussian noise, which needs an account with a delta; pass epsilon or "
+            "share instead",
         )
     return ways
 
@@ -94,13 +96,13 @@ def check_minimum(
     if cost.share is not None:
         if written(float(cost.share)) < least:
             raise ArgumentError(
-                "share", f"{_too_little(minimum)}; ask for share={minimum:g} or more"
+                "share", f"{_too_little(minimum)}; pass share={minimum:g} or more"
             )
     elif share_of(guarantee, terms) < least:
         name = "rho" if cost.rho is not None else "epsilon"
         found = _rounded(_least(_accepted(name, terms, least, keys=keys)))
         raise ArgumentError(
-            name, f"{_too_little(minimum)}; ask for {name}={found} or more"
+            name, f"{_too_little(minimum)}; pass {name}={found} or more"
         )
 
 
@@ -113,8 +115,8 @@ def least_epsilon(terms: Terms, minimum: float, *, keys: bool) -> float:
 
 def _too_little(minimum: float) -> str:
     return (
-        f"is too small: a question costs at least {minimum:g} of the "
-        "account, so that nobody can ask without end"
+        f"is too small: each question must cost at least {minimum:g} of the account, "
+        "so that the number of questions is limited"
     )
 
 

@@ -10,7 +10,7 @@ quantiles and extremes are leaf counts below a tree, clipped in L1 (rule R11).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.query.catalogue.calendar import DAY, LENGTHS
 from dither.query.catalogue.types import Type
 from dither.query.operations.expressions import Expr, Ref
 from dither.query.sql.question import (
@@ -35,21 +36,46 @@ from dither.query.sql.question import (
     SemiJoin,
 )
 from dither.query.statistics.estimates import Moments
-from dither.query.statistics.quantiles import Leaves
+from dither.query.statistics.leaves import Leaves
+from dither.query.statistics.rounding import MOST_ROWS, ROUNDED
 
-__all__ = ["CAP", "FINEST", "Bins", "Kind", "Vector", "one_row_each", "vectors_of"]
+__all__ = [
+    "CAP",
+    "FINEST",
+    "MANY",
+    "ROOM",
+    "Bins",
+    "Kind",
+    "Vector",
+    "one_row_each",
+    "vectors_of",
+]
 
-CAP = 1 << 45
-"""A unit's part in one group is held within ± this, so that sums of squares over 2^36
-groups fit 127 bits.
+WHOLE_BITS = 45
+CAP = 1 << WHOLE_BITS
+"""A unit's part in one group is held within ± this, in the steps in which norms are
+computed, so that sums of squares over 2^36 groups fit 127 bits.
 """
 FINEST = Fraction(1, 1 << 1000)
 """No step is smaller than this, so that each is a positive float and so is what it
 divides.
 """
 FINE_BITS = 12
+ROUND = {Type.DATE: (1,), Type.TIMESTAMP: (DAY, *LENGTHS.values(), 1)}
+"""Sizes of round values: a day; and midnights, hours, minutes, seconds, microseconds."""
 WIDEST = 1e150
-REAL_BITS = 21
+LEAST_BITS = 21
+"""A real is never counted in larger steps than 2^-20 of the largest value."""
+LITTLE_BITS = 35
+"""Number of bits for the largest value that are enough; norms need not be rounded then."""
+ROOM = 1 << 15
+"""Number of rows of one unit that fit if none are declared; no larger radius is ever
+chosen.
+"""
+MANY = 1 << 12
+"""Over how many groups a unit is spread at most where that is not declared, as far as
+rounding goes.
+"""
 
 
 class Kind(StrEnum):
@@ -61,6 +87,15 @@ class Kind(StrEnum):
     TREE = "tree"
     DISTINCT = "distinct"
 
+
+PART_BITS = {Kind.TOTAL: 62, Kind.MOMENTS: 58}
+"""The rows of one unit add up to at most 2 to this power in a group, by clamping. The
+parts of a mean and more, of which there are nine at most, are added up in 64 bits.
+"""
+ROW_BITS = {1: 50, 2: 56, 4: 56}
+"""One row is at most 2 to this power steps, for each total degree of its parts. Doubles
+are rounded to steps exactly up to 2^51.
+"""
 
 DEGREES = {
     "avg": (1,),
@@ -90,7 +125,9 @@ class Vector:
     `row` is the most that one row adds, in steps, in the norm that is clipped; `step`
     is the value of one step of a total. `sure` says that a unit has one row at most, by
     construction: then `row` bounds its part, and nothing is clipped. `most` is how many
-    rows one unit has at most, by what the curator declared.
+    rows one unit has at most, by what the curator declared; without it, there is `room`
+    for that number. `bits` is how many bits one row has at most where noise would not fit
+    64 bits otherwise.
     """
 
     kind: Kind
@@ -99,20 +136,109 @@ class Vector:
     function: str
     sure: bool
     most: int | None = None
+    room: int = ROOM
+    bits: int | None = None
+
+    @cached_property
+    def _declared(self) -> Fraction | None:
+        """The most that the values of one unit add up to, if that was declared by
+        itself.
+        """
+        if self.function != "sum" or not isinstance(self.args[0], Ref):
+            return None
+        total = self.args[0].column.total
+        return None if total is None else Fraction(total)
+
+    @cached_property
+    def _rows(self) -> int:
+        """Number of rows of one unit, of the largest value each, that fit in its part."""
+        rows = self.room if self.most is None else max(self.most, 1)
+        if self._declared is None:
+            return rows
+        largest = Fraction(self.args[0].range.largest) or Fraction(1)
+        needed = max(math.ceil(self._declared / largest), 1)
+        return needed if self.most is None else min(rows, needed)
+
+    @cached_property
+    def _row_bits(self) -> int:
+        """Number of bits of one row, at most: as many as all rows of a unit leave in 64
+        bits, and as 64-bit noise does.
+        """
+        degree = 1 if self.kind is Kind.TOTAL else sum(DEGREES[self.function])
+        bits, rows = ROW_BITS[degree], (self._rows - 1).bit_length()
+        if not self.sure:
+            # One bit is left for what norms are rounded up by
+            left = PART_BITS[self.kind] - rows - 1
+            if self._declared is not None and WHOLE_BITS - rows >= LITTLE_BITS:
+                # A total may be far below one row, and then rounding would show
+                left = WHOLE_BITS - rows
+            bits = min(bits, left)
+        return max(bits if self.bits is None else min(bits, self.bits), LEAST_BITS)
+
+    def coarser(self, bits: int) -> Vector:
+        """The vector whose rows have fewer bits by `bits`, if its steps can be coarser."""
+        if not (bits and self._is_fine):
+            return self
+        return replace(self, bits=(self.row - 1).bit_length() - bits)
 
     @cached_property
     def moments(self) -> Moments:
         ranges = [(arg.range.low or 0, arg.range.high or 0) for arg in self.args]
         whole = [arg.type is Type.INTEGER for arg in self.args]
         return Moments.over(
-            DEGREES[self.function], ranges, whole, None if self.sure else self.most
+            DEGREES[self.function],
+            ranges,
+            whole,
+            rows=None if self.sure else self.most,
+            bits=self._row_bits,
         )
+
+    @property
+    def _is_fine(self) -> bool:
+        """Whether steps are as fine as rows leave room for: not those of counts."""
+        return self.kind in PART_BITS and self.function != "count"
+
+    @cached_property
+    def shift(self) -> int:
+        """Number of low bits that the part of a unit loses, rounded up, before it enters a
+        norm: as few as keep the rest within ± `CAP`.
+        """
+        if self.sure or not self._is_fine:
+            return 0
+        bits = (self.row - 1).bit_length() + (self._rows - 1).bit_length()
+        if bits <= WHOLE_BITS:
+            return 0
+        return min(bits + 1, PART_BITS[self.kind]) - WHOLE_BITS
+
+    @cached_property
+    def limit(self) -> int:
+        """A unit's part in one group is held within ± this, in steps."""
+        return CAP << self.shift
+
+    @cached_property
+    def too_many(self) -> bool:
+        """Whether so many rows of one unit are declared that they do not fit, however
+        coarse the steps.
+        """
+        bits = (self._rows - 1).bit_length() + LEAST_BITS
+        return self._is_fine and bits > WHOLE_BITS
+
+    @cached_property
+    def slack(self) -> int:
+        """Largest difference between the integer norm of a unit and its norm, because each
+        of its parts is rounded up (docs/proofs/query.md), where `most` rows are declared.
+        """
+        parts = self.size * (self.most or MANY) + 2
+        return parts << self.shift if self.shift else 0
 
     @cached_property
     def leaves(self) -> Leaves:
         (arg,) = self.args
         return Leaves(
-            arg.range.low or 0, arg.range.high or 0, arg.type is not Type.REAL
+            arg.range.low or 0,
+            arg.range.high or 0,
+            arg.type is not Type.REAL,
+            units=ROUND.get(arg.type, ()),
         )
 
     @cached_property
@@ -124,32 +250,38 @@ class Vector:
             fine = self.kind in (Kind.TOTAL, Kind.UNITS) and not self.sure
             return Fraction(1, 1 << FINE_BITS) if fine else Fraction(1)
         (arg,) = self.args
-        bits = REAL_BITS if arg.type is Type.REAL else 0 if self.sure else FINE_BITS
+        most = least = self._row_bits
+        if arg.type is not Type.REAL:
+            least = 0 if self.sure else FINE_BITS
         largest, step = Fraction(arg.range.largest) or Fraction(1), Fraction(1)
-        while largest / step < 1 << bits and step > FINEST:
+        while largest / step < 1 << least and step > FINEST:
             step /= 2
-        while largest / step > 1 << max(bits + 1, 40):
-            step *= 2
-        return self._real_step(step, largest) if arg.type is Type.REAL else step
-
-    @staticmethod
-    def _real_step(step: Fraction, largest: Fraction) -> Fraction:
-        while largest / step > 1 << (REAL_BITS + 1):
+        while largest / step > 1 << most:
             step *= 2
         return step
+
+    @cached_property
+    def rounding(self) -> float:
+        """Largest difference between the sum of a group and the one of values that are not
+        rounded to steps, if it has `MOST_ROWS` rows at most.
+        """
+        if self.function != "sum" or self._is_whole:
+            return 0.0
+        return float(MOST_ROWS * self.step) * ROUNDED
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether values are whole numbers of steps."""
+        return self.args[0].type is Type.INTEGER and self.step <= 1
 
     @cached_property
     def total(self) -> int | None:
         """What a unit adds at most to a sum, in steps, where that was declared by
         itself.
         """
-        if (
-            self.function != "sum"
-            or not isinstance(self.args[0], Ref)
-            or self.args[0].column.total is None
-        ):
+        if self._declared is None:
             return None
-        return math.ceil(Fraction(self.args[0].column.total) / self.step)
+        return math.ceil(self._declared / self.step)
 
     @cached_property
     def sign(self) -> int:
@@ -176,7 +308,7 @@ class Vector:
 
     @cached_property
     def size(self) -> int:
-        """How many numbers a group has."""
+        """Number of numbers in a group."""
         match self.kind:
             case Kind.MOMENTS:
                 return len(self.moments.places)
@@ -186,13 +318,13 @@ class Vector:
 
     @cached_property
     def noisy_size(self) -> int:
-        """How many numbers a group has with noise: of a tree, all its nodes."""
+        """Number of numbers in a group with noise: of a tree, all its nodes."""
         return self.leaves.tree.nodes if self.kind is Kind.TREE else self.size
 
     @property
     def different(self) -> int | None:
-        """How many different whole numbers there are within the bounds, to which values
-        are held; None where they are no whole numbers.
+        """Number of distinct integers within the bounds that values are clamped to;
+        None if values are not integers.
         """
         (arg,) = self.args
         if (
@@ -290,8 +422,8 @@ def _check_width(aggregate: Aggregate) -> None:
     if any(end is None or abs(end) > WIDEST for end in ends):
         raise ArgumentError(
             "sql",
-            f"{aggregate.text} has values up to beyond {WIDEST:g}; measure in "
-            "larger units, or clamp them",
+            f"{aggregate.text} may have values beyond ±{WIDEST:g}; use larger units, or "
+            "clamp them",
         )
 
 

@@ -14,7 +14,13 @@ from dither.query.catalogue.limits import AGGREGATES
 from dither.query.catalogue.names import same
 from dither.query.catalogue.types import ANY, NUMERIC, Range, Type
 from dither.query.operations.arguments import literal
-from dither.query.operations.expressions import AggregateLeaf, Expr, KeyLeaf, Ref
+from dither.query.operations.expressions import (
+    AggregateLeaf,
+    Expr,
+    KeyLeaf,
+    Ref,
+    refs,
+)
 from dither.query.operations.reading import constant
 from dither.query.sql.question import Aggregate
 from dither.query.sql.scope import (
@@ -63,13 +69,17 @@ LEVELS: dict[Any, str] = {
 ORDERED = (Type.INTEGER, Type.REAL, Type.DATE, Type.TIMESTAMP)
 FREE = ("count", "units", "distinct")
 EXTREMES = ("min", "max", "quantile")
+UNNAMED = "x"
+"""Stands for an argument that is long, or not found in the text of the question."""
+SHORT = 50
+"""Most characters of an argument that a message repeats."""
 COUNTS = Range(-(2**53), 2**53)
 SUMS = Range(-(2**61), 2**61)
 
 
 def _released(aggregate: Aggregate) -> tuple[Type, Range]:
-    """The type and range of a released aggregate. Noise can make a count negative; a
-    minimum stays in range.
+    """The type and range of a released aggregate. Noise can make a count larger than the
+    table; a minimum stays in range.
     """
     if aggregate.function in ("count", "units", "distinct"):
         return Type.INTEGER, COUNTS
@@ -185,8 +195,8 @@ class _Reader:
             node.expressions[0].unnest(), exp.Tuple
         ):
             message = (
-                "COUNT(DISTINCT …) takes one value; make one text of several, such as "
-                "COUNT(DISTINCT CAST(a AS TEXT) || '/' || b)"
+                "COUNT(DISTINCT …) takes one value; combine several into one string, "
+                "such as COUNT(DISTINCT CAST(a AS TEXT) || '/' || b)"
             )
             raise self.scalars.text.problem(message, node)
         arg = self._argument(node.expressions[0])
@@ -199,8 +209,9 @@ class _Reader:
     def _argument(self, node: exp.Expr | None) -> Expr:
         if isinstance(node, exp.Distinct):
             message = (
-                "DISTINCT stands only in COUNT(DISTINCT x); make each unit's "
-                "values distinct in a SELECT inside FROM"
+                "COUNT is the only aggregate that supports DISTINCT; remove each unit's "
+                "repeated values with a subquery in FROM, such as (SELECT DISTINCT id, x "
+                "FROM …)"
             )
             raise self.scalars.text.problem(message, node, "DISTINCT")
         return self.scalars.bind(node)
@@ -223,7 +234,8 @@ class _Reader:
             or len(order.expressions) != 1
         ):
             raise text.problem(
-                "WITHIN GROUP belongs to PERCENTILE_CONT(0.5) and orders by one column",
+                "WITHIN GROUP needs PERCENTILE_CONT or PERCENTILE_DISC, and orders by one "
+                "column; write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
                 node,
             )
         only(text, function, "this")
@@ -242,8 +254,8 @@ class _Reader:
         if isinstance(value, int | float) and 0 <= value <= 1:
             return float(value)
         message = (
-            "a quantile needs one constant level from 0 to 1; ask for "
-            "several levels as several columns"
+            "a quantile needs a constant level from 0 to 1; select several levels as "
+            "several columns"
         )
         raise self.scalars.text.problem(message, node)
 
@@ -255,7 +267,7 @@ def check_types(
         if isinstance(arg, Ref) and OWNER in rows.ids[arg.index]:
             name = arg.column.name
             raise text.problem(
-                f"{name} is the unit's id and can only be counted; write "
+                f"{name!r} is the unit's id and can only be counted; write "
                 f"COUNT(DISTINCT {name})",
                 node,
             )
@@ -266,43 +278,62 @@ def check_types(
                 node,
             )
         if aggregate.function not in EXTREMES and arg.type not in NUMERIC:
-            raise text.problem(f"{aggregate.text} needs numbers; {_number(arg)}", node)
+            name = _written(text, node, aggregate, arg)
+            way_out = _number(arg, name)
+            raise text.problem(f"{aggregate.text} needs numbers; {way_out}", node)
 
 
 def check_bounds(text: QueryText, node: exp.Expr, aggregate: Aggregate) -> None:
     for arg in aggregate.args:
         if arg.range.low is None or arg.range.high is None:
-            raise text.problem(_missing(aggregate, arg), node)
+            name = _written(text, node, aggregate, arg)
+            raise text.problem(_missing(aggregate, arg, name), node)
 
 
-def _number(arg: Expr) -> str:
+def _written(text: QueryText, node: exp.Expr, aggregate: Aggregate, arg: Expr) -> str:
+    """An argument as the question has it, for a way out that can be copied, if it is
+    short.
+    """
+    if isinstance(arg, Ref):
+        return arg.column.name
+    first = arg == aggregate.args[0] and not isinstance(node, exp.WithinGroup)
+    found = text.argument(node, NAMES) if first else ""
+    return found if 0 < len(found) <= SHORT else UNNAMED
+
+
+def _number(arg: Expr, name: str) -> str:
     if arg.type in (Type.DATE, Type.TIMESTAMP):
         return (
-            "take MIN, MAX or MEDIAN of a date, or a number made by "
-            "DATE_DIFF or EXTRACT"
+            "for dates, use MIN, MAX or MEDIAN, or get numbers with DATE_DIFF or "
+            "EXTRACT"
         )
-    return "write CAST(x AS DOUBLE) to read a number from a text, or use COUNT"
+    return (
+        f"write LEAST(GREATEST(CAST({name} AS DOUBLE), 0), 100) instead of {name}, with "
+        f"public bounds, or use COUNT({name})"
+    )
 
 
-def _missing(aggregate: Aggregate, arg: Expr) -> str:
+def _missing(aggregate: Aggregate, arg: Expr, name: str) -> str:
     """The missing bound and the two ways out."""
     sides = [
         side
         for side, end in (("lower", arg.range.low), ("upper", arg.range.high))
         if end is None
     ]
-    missing = "none" if len(sides) == 2 else f"no {sides[0]} one"
-    what = arg.column.name if isinstance(arg, Ref) else "its argument"
+    missing = " or ".join(sides)
+    unnamed = "its argument" if name == UNNAMED else name
+    what = repr(arg.column.name) if isinstance(arg, Ref) else unnamed
     low, high = (
         ("DATE '2020-01-01'", "DATE '2024-12-31'")
         if arg.type in (Type.DATE, Type.TIMESTAMP)
         else ("0", "100")
     )
-    name = arg.column.name if isinstance(arg, Ref) else "x"
+    clamp = f"clamp the values in the SQL: LEAST(GREATEST({name}, {low}), {high})"
+    declare = "declare bounds (with bounds= or in the catalogue), or "
+    numbers = any(ref.type in ORDERED for ref in refs(arg))
+    way_out = f"{declare}{clamp}" if numbers else clamp
     return (
-        f"{aggregate.text} needs a lower and an upper bound, and {what} has {missing}; "
-        "declare them (bounds= or the catalogue), or clamp it here: "
-        f"LEAST(GREATEST({name}, {low}), {high})"
+        f"{aggregate.text} needs bounds, but {what} has no {missing} bound; {way_out}"
     )
 
 
@@ -370,9 +401,9 @@ class Grouping:
                 # in an item of SELECT, aliases have no meaning
                 return replace(self, items=[]).scalars.bind(item.node)
         column = self.scope.ref(self.text, node).column.name
-        way = f"add {column} to GROUP BY, or aggregate it, such as COUNT({column})"
+        way = f"add {column} to GROUP BY, or aggregate it, as in COUNT({column})"
         raise self.text.problem(
-            f"{column} is neither in GROUP BY nor in an aggregate; {way}", node
+            f"{column!r} is neither in GROUP BY nor in an aggregate; {way}", node
         )
 
     def _aggregate(self, node: exp.Expr) -> Expr:
@@ -384,7 +415,7 @@ class Grouping:
         self.check(node, found)
         if len(self.aggregates) >= AGGREGATES:
             raise self.text.problem(
-                f"one SELECT can have {AGGREGATES} aggregates; ask for fewer", node
+                f"a SELECT may have at most {AGGREGATES} aggregates; select fewer", node
             )
         self.aggregates.append(found)
         return self.aggregate(len(self.aggregates) - 1, found)

@@ -15,7 +15,7 @@ from sqlglot import exp
 from dither.errors import QueryError
 from dither.query.catalogue.limits import COLUMNS, PARTS
 from dither.query.catalogue.model import Catalogue
-from dither.query.catalogue.names import same
+from dither.query.catalogue.names import nearest, same
 from dither.query.operations.expressions import Expr
 from dither.query.operations.reading import constant
 from dither.query.sql.aggregates import Grouping, Item
@@ -39,8 +39,8 @@ from dither.query.sql.unions import union
 __all__ = ["bind"]
 
 PUBLIC = (
-    "there is no private table in FROM, so nothing needs protection; "
-    "ask your database directly"
+    "all tables in FROM are public, so nothing needs protection; query your "
+    "database directly"
 )
 INSIDE = (
     "with_",
@@ -75,8 +75,8 @@ def _outermost(context: Context, tree: exp.Expr) -> exp.Select:
     if isinstance(tree, exp.Select):
         return tree
     message = (
-        "the question itself must be one SELECT; write SELECT … FROM (… "
-        "UNION ALL …), or ask each part by itself"
+        "the question must be one SELECT; write SELECT … FROM (… UNION ALL …), or "
+        "ask each part separately"
     )
     raise context.text.problem(message, tree.args.get("expression"), tree.key.upper())
 
@@ -97,10 +97,7 @@ def _question(context: Context, node: exp.Select) -> Question:
     )
     order = _order(context, grouping, outputs, node.args.get("order"))
     if not keys and not grouping.aggregates:
-        message = (
-            "the question asks nothing of the table; ask for COUNT(*), "
-            "AVG(x) and the like"
-        )
+        message = "the question has no aggregate; select for example COUNT(*) or AVG(x)"
         raise context.text.problem(message, node)
     return Question(
         scope.rows.node,
@@ -118,14 +115,14 @@ def _check_clauses(context: Context, node: exp.Select) -> None:
     for name in ("qualify", "windows"):
         if node.args.get(name):
             message = (
-                "window functions look at the rows of other units; use GROUP BY "
-                "with an aggregate, and HAVING"
+                "window functions are not supported, because they look at the rows of "
+                "other units; use GROUP BY with an aggregate, and HAVING"
             )
             raise context.text.problem(message, node, CLAUSES[name])
     if node.args.get("sample") is not None:
         message = (
-            "a SAMPLE keeps rows by chance or by other units' rows; leave it "
-            "out: noise is added to the answer"
+            "SAMPLE is not supported, because other units' rows may decide which "
+            "rows it keeps; remove it"
         )
         raise context.text.problem(message, node.args["sample"], "SAMPLE")
     only(context.text, node, *OUTERMOST)
@@ -160,7 +157,8 @@ def _keys(
     )
     if distinct and (aggregated or node.args.get("group") is not None):
         message = (
-            "every row of the answer is a group of its own already; leave DISTINCT out"
+            "DISTINCT is not supported together with GROUP BY, HAVING or aggregates; "
+            "remove it"
         )
         raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     if distinct:
@@ -170,8 +168,8 @@ def _keys(
         )
     if not aggregated and node.args.get("group") is None:
         message = (
-            "a row of the table is one unit's data and cannot be released; "
-            "ask for COUNT(*), AVG(x) and the like"
+            "rows of a private table cannot be released; select aggregates, such as "
+            "COUNT(*) or AVG(x)"
         )
         odd = next(
             (
@@ -232,7 +230,7 @@ def _order(
         only(context.text, item, "this", "desc", "nulls_first")
         if item.args.get("nulls_first"):
             raise context.text.problem(
-                "NULLs come last; leave NULLS FIRST out", item, "NULLS"
+                "NULLs always come last; remove NULLS FIRST", item, "NULLS"
             )
         exprs = _ordered(context, grouping, outputs, item.this.unnest())
         found += [(expr, bool(item.args.get("desc"))) for expr in exprs]
@@ -293,7 +291,9 @@ def _query(context: Context, node: exp.Expr) -> Rows:
     elif isinstance(node, exp.SetOperation):
         rows = union(context, node)
     else:
-        raise context.text.problem("only a SELECT can stand here; write one", node)
+        raise context.text.problem(
+            "this part must be a query; write SELECT … FROM …", node
+        )
     _check_parts(context, rows.node, node)
     return rows
 
@@ -301,7 +301,9 @@ def _query(context: Context, node: exp.Expr) -> Rows:
 def _check_parts(context: Context, rows: Node, node: exp.Expr) -> None:
     if rows.parts > PARTS:
         raise context.text.problem(
-            f"the question reads more than {PARTS} parts; ask for less at a time", node
+            f"the question has more than {PARTS} parts, such as tables, conditions and "
+            "subqueries; use fewer, or ask several questions",
+            node,
         )
 
 
@@ -312,8 +314,7 @@ def _with_named(context: Context, node: exp.Expr) -> Context:
         return context
     if found.args.get("recursive"):
         message = (
-            "WITH RECURSIVE cannot be asked; write the steps out, one query "
-            "after the other"
+            "WITH RECURSIVE is not supported; write each step as a query of its own"
         )
         raise context.text.problem(message, found, "RECURSIVE")
     only(context.text, found, "expressions")
@@ -336,7 +337,7 @@ def _select(context: Context, node: exp.Select) -> Rows:
         rows = summarised(context, scope, node, items)
     elif node.args.get("having") is not None:
         raise context.text.problem(
-            "HAVING needs GROUP BY here; write the condition in WHERE",
+            "HAVING in a subquery needs GROUP BY; write the condition in WHERE",
             node.args["having"],
             "HAVING",
         )
@@ -351,13 +352,13 @@ def _check_inner_clauses(context: Context, node: exp.Expr) -> None:
         if clause:
             word = CLAUSES[name]
             way = (
-                ", or write it at the end of the whole question"
+                ", or move it to the end of the question"
                 if name in ("limit", "offset", "order")
                 else ""
             )
             message = (
-                f"{word} in a SELECT inside the question makes a unit's rows "
-                f"depend on other units; leave it out{way}"
+                f"{word} in a subquery would make a unit's rows depend on other units; "
+                f"remove it{way}"
             )
             raise context.text.problem(
                 message, clause[0] if isinstance(clause, list) else clause, word
@@ -370,10 +371,7 @@ def _distinct_of(context: Context, node: exp.Select) -> bool:
     if found is None:
         return False
     if found.args.get("on") is not None:
-        message = (
-            "DISTINCT ON keeps a row by its place among others; use GROUP BY "
-            "with MIN or MAX instead"
-        )
+        message = "DISTINCT ON is not supported; use GROUP BY with MIN or MAX instead"
         raise context.text.problem(message, found, "DISTINCT")
     only(context.text, found)
     return True
@@ -390,7 +388,8 @@ def _projected(context: Context, scope: Scope, items: list[Item]) -> Rows:
             named += [(entry.name, scope.rows.ref(entry.index)) for entry in stars]
         if len(named) > COLUMNS:
             raise context.text.problem(
-                f"one SELECT can have {COLUMNS:,} columns; name fewer", item.node
+                f"a SELECT may have at most {COLUMNS:,} columns; select fewer",
+                item.node,
             )
     context.made(len(named), items[0].node)
     return scope.rows.projected(named)
@@ -408,7 +407,9 @@ def _starred(context: Context, scope: Scope, node: exp.Expr) -> list[Entry] | No
     found = [entry for entry in scope.entries if same(entry.table, node.table)]
     if not found:
         raise context.text.problem(
-            f"there is no table or alias {node.table} in FROM; name one that is", node
+            f"there is no table or alias {node.table!r} in FROM; "
+            f"{nearest(node.table, scope.tables)}",
+            node,
         )
     return found
 
@@ -417,15 +418,14 @@ def _distinct(context: Context, rows: Rows, node: exp.Select) -> Rows:
     source = rows.node
     if source.private and row_tables(source):
         message = (
-            "each row is a unit of its own, so DISTINCT would compare rows "
-            "of different units; leave it out"
+            "each row is a unit, so DISTINCT in a subquery would compare rows of "
+            "different units; remove it"
         )
         raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     if source.private and not any(column.owner for column in source.columns):
         message = (
-            "DISTINCT in a SELECT inside the question compares rows of "
-            "different units; "
-            "add the unit's id to its columns, or ask it as a question of its own"
+            "DISTINCT in a subquery would compare rows of different units; "
+            "add the unit's id to its columns, or ask it as a separate question"
         )
         raise context.text.problem(message, node.args["distinct"], "DISTINCT")
     return replace(

@@ -41,7 +41,7 @@ STEPS = {
     "minute": 1 / 1440,
 }
 YEARS = 400
-"""Of dates without bounds, more values than these are no list that anybody meant."""
+"""Number of years up to which dates without bounds are listed."""
 Values = frozenset[Any]
 
 
@@ -231,14 +231,14 @@ def _numbers(range_: Range) -> range:
 
 
 def _size_of(ref: Ref) -> float:
-    """How many values a column has, before they are written out."""
+    """Number of values in a column, before they are written out."""
     if ref.column.keys is not None:
         return len(ref.column.keys)
     return 2 if ref.type is Type.BOOLEAN else _size(ref.range)
 
 
 def _nodes(expr: Expr) -> int:
-    """How much there is to compute for one row; long texts count."""
+    """Amount of computation for one row; long strings count."""
     if isinstance(expr, Literal) and isinstance(expr.value, str):
         return 1 + len(expr.value) // 4
     return 1 + sum(map(_nodes, expr.args)) if isinstance(expr, Call) else 1

@@ -71,7 +71,7 @@ def _where(context: Context, select: exp.Select) -> Where:
         else:
             found.conditions.append(node)
     if len(found.members) + len(found.partners) > QUERIES:
-        message = f"one WHERE can have {QUERIES} SELECTs; ask for less at a time"
+        message = f"a WHERE may have at most {QUERIES} subqueries; use fewer"
         raise context.text.problem(message, where, "WHERE")
     return found
 
@@ -119,12 +119,12 @@ def _parts_of(context: Context, select: exp.Select) -> list[Part]:
     start = select.args.get("from_")
     if start is None:
         raise context.text.problem(
-            "the question has no FROM; name the table that it is about", select
+            "this SELECT has no FROM; write FROM and the name of a table", select
         )
     joins = select.args.get("joins") or []
     if len(joins) >= TABLES:
         raise context.text.problem(
-            f"one SELECT may join {TABLES} tables; join fewer", joins[TABLES - 1]
+            f"a SELECT may join at most {TABLES} tables; join fewer", joins[TABLES - 1]
         )
     parts: list[Part] = []
     for first, others in _between_commas(start, joins):
@@ -182,7 +182,8 @@ def _check_names(
     for name in scope.tables:
         if any(same(name, other) for other in known):
             raise context.text.problem(
-                f"{name} stands twice in FROM; give one of them another name with AS",
+                f"the name {name!r} occurs twice in FROM; rename one of the tables "
+                "with AS",
                 node,
             )
 
@@ -191,21 +192,23 @@ def _source(context: Context, node: exp.Expr) -> Scope:
     if isinstance(node, exp.Table):
         if not isinstance(node.this, exp.Identifier):
             raise context.text.problem(
-                "a function cannot stand in FROM; name a table of the catalogue", node
+                "a function is not allowed in FROM; name a table of the catalogue", node
             )
         if node.args.get("sample") is not None:
             message = (
-                "a SAMPLE keeps rows by chance or by other units' rows; leave "
-                "it out: noise is added to the answer"
+                "SAMPLE is not supported, because other units' rows may decide which "
+                "rows it keeps; remove it"
             )
             raise context.text.problem(message, node)
         if node.args.get("joins"):
             raise context.text.problem(
-                "write ON right after the JOIN that it belongs to", node
+                "some JOINs are not followed by their own ON; write JOIN … ON … for one "
+                "table after the other",
+                node,
             )
         if node.args.get("db") is not None:
             raise context.text.problem(
-                "tables have no schema here; write the table's name alone", node
+                "a table name has no schema here; write the name alone", node
             )
         only(context.text, node, "this", "alias")
         return _named(context, _table(context, node), node, node.name)
@@ -214,11 +217,13 @@ def _source(context: Context, node: exp.Expr) -> Scope:
         return _named(context, context.query(context, node.this), node, "")
     if isinstance(node, exp.Subquery):
         raise context.text.problem(
-            "brackets in FROM hold a SELECT; write the joins without them", node
+            "parentheses in FROM are only for a SELECT; write the joins without them",
+            node,
         )
     if isinstance(node, exp.Values):
         raise context.text.problem(
-            "VALUES cannot stand in FROM; declare a public table in the catalogue", node
+            "VALUES is not supported in FROM; declare a public table in the catalogue",
+            node,
         )
     raise refuse(context.text, node)
 
@@ -237,7 +242,7 @@ def _table(context: Context, node: exp.Table) -> Rows:
             return context.scans[name]
     names = [*context.named, *(table.name for table in context.catalogue.tables)]
     raise context.text.problem(
-        f"there is no table {node.name:.255}; {nearest(node.name[:255], names)}",
+        f"there is no table {node.name[:255]!r}; {nearest(node.name[:255], names)}",
         node,
     )
 
@@ -301,8 +306,8 @@ def renamed(context: Context, rows: Rows, alias: exp.TableAlias) -> Rows:
     names, columns = alias.columns, list(rows.node.columns)
     if len(names) > len(columns):
         message = (
-            f"AS gives {len(names)} names, and there are fewer columns "
-            f"({len(columns)}); leave some out"
+            f"AS gives {len(names)} names, but the number of columns is "
+            f"{len(columns)}; remove some names"
         )
         raise context.text.problem(message, alias)
     for index, name in enumerate(names):

@@ -12,7 +12,16 @@ from sqlglot import exp
 from dither.query.catalogue.limits import ALL_EFFORT, KEYS, MOST_GROUPS
 from dither.query.catalogue.names import same
 from dither.query.catalogue.types import Type
-from dither.query.operations.expressions import Expr, KeyLeaf, Literal, Ref
+from dither.query.operations.expressions import (
+    Call,
+    Expr,
+    KeyLeaf,
+    Literal,
+    Ref,
+    refs,
+)
+from dither.query.operations.numbers import EXACT
+from dither.query.operations.ranges import within
 from dither.query.operations.reading import constant
 from dither.query.sql.aggregates import Item
 from dither.query.sql.domains import public_values, steps_to
@@ -30,11 +39,14 @@ from dither.query.sql.text import QueryText
 
 __all__ = ["described", "group_keys", "item_at", "items_of", "keyed"]
 
+WHOLE = ("floor", "ceil", "round")
+"""Operations that make integers of bounded reals."""
+
 
 def items_of(text: QueryText, select: exp.Select) -> list[Item]:
     if not select.expressions:
         raise text.problem(
-            "SELECT names nothing to ask for; write SELECT COUNT(*) FROM …",
+            "SELECT has no items; write for example SELECT COUNT(*) FROM …",
             select,
             "SELECT",
         )
@@ -69,7 +81,7 @@ def group_keys(
         ]
     else:
         raise text.problem(
-            "GROUP BY needs a column or an expression; name one", group, "GROUP BY"
+            "GROUP BY needs a column or an expression; add one", group, "GROUP BY"
         )
     return keyed(row_scalars(text, scope, "GROUP BY"), nodes)
 
@@ -80,7 +92,7 @@ def keyed(scalars: Scalars, nodes: Iterable[exp.Expr]) -> dict[Expr, exp.Expr]:
     keys = {key: node for key, node in found.items() if not isinstance(key, Literal)}
     if len(keys) > KEYS:
         raise scalars.text.problem(
-            f"one SELECT can have {KEYS} keys; group by fewer",
+            f"a SELECT may have at most {KEYS} keys; group by fewer",
             list(keys.values())[KEYS],
         )
     return keys
@@ -92,7 +104,7 @@ def _key_node(
     """What an item of GROUP BY means: a place in SELECT, a column, or else an alias."""
     if isinstance(node, exp.Tuple):
         raise text.problem(
-            "GROUP BY takes its columns without brackets; write GROUP BY a, b", node
+            "GROUP BY takes its columns without parentheses; write GROUP BY a, b", node
         )
     if isinstance(node, exp.Column):
         if node.table or scope.find(node.name):
@@ -106,7 +118,7 @@ def item_at(text: QueryText, node: exp.Expr, place: int, items: list[Item]) -> I
     if 1 <= place <= len(items):
         return items[place - 1]
     raise text.problem(
-        f"SELECT has {len(items)} items; write a place from 1 to {len(items)}", node
+        f"SELECT has no item {place}; write a position from 1 to {len(items)}", node
     )
 
 
@@ -134,7 +146,7 @@ def described(
     groups = math.prod(len(key.values) for key in found if key.values is not None)
     if groups > MOST_GROUPS:
         message = (
-            f"there would be {groups:,} groups, more than {MOST_GROUPS:,}; "
+            f"the keys have {groups:,} groups, and the limit is {MOST_GROUPS:,}; "
             "group by fewer or coarser keys"
         )
         raise context.text.problem(message, next(iter(keys.values())))
@@ -151,8 +163,8 @@ def _name(index: int, key: Expr, outputs: tuple[Output, ...]) -> str:
 def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> None:
     if isinstance(key, Ref) and OWNER in scope.rows.ids[key.index]:
         message = (
-            f"{key.column.name} is the unit's id, so each group would be one unit; "
-            f"leave it out, or write COUNT(DISTINCT {key.column.name})"
+            f"{key.column.name!r} is the unit's id, so each group would be one unit; "
+            f"remove it from the keys, or write COUNT(DISTINCT {key.column.name})"
         )
         raise context.text.problem(message, place)
     if (
@@ -161,9 +173,8 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
         and public_values(key) is None
     ):
         message = (
-            f"{key.column.name} leads to one unit, so each group would be one "
-            "unit and none could ever be named; "
-            "leave it out, or group by something that many units share"
+            f"{key.column.name!r} identifies one unit, so each group would be one unit "
+            "and could not be released; group by something that many units share"
         )
         raise context.text.problem(message, place)
     if key.type is Type.REAL:
@@ -172,18 +183,30 @@ def _check_key(context: Context, scope: Scope, key: Expr, place: exp.Expr) -> No
 
 def _real_key(key: Expr, place: exp.Expr) -> str:
     """Numbers with a fraction make no groups; what to do depends on where the fraction
-    comes from.
+    comes from, and on whether bounds are declared: FLOOR of an unbounded number stays
+    REAL, because an integer could not hold all its values.
     """
+    bounded = within(key.range, EXACT)
     if isinstance(key, Ref):
         name = key.column.name
         return (
-            f"{name} is REAL, and a number with a fraction is hardly ever the "
-            f"same twice; group by FLOOR({name} / 10), "
-            f'or declare {name} as "integer" if it holds whole numbers only'
+            f"{name!r} is REAL, and its values rarely repeat; "
+            f"{'' if bounded else 'declare its bounds and '}group by "
+            f'FLOOR({name} / 10), or declare {name} as "integer" if it has only whole '
+            "numbers"
         )
-    whole = "write // to divide without one, or " if place.find(exp.Div) else "write "
+    columns = [ref.column for ref in refs(key)]
+    if isinstance(key, Call) and key.op in WHOLE and not bounded and columns:
+        name = columns[0].name
+        return (
+            f"{key.op.upper()}(…) of {name!r} has no public range; declare the bounds "
+            f'of {name}, such as bounds={{"{name}": (0, 100)}}, or write CAST(… AS '
+            f"INTEGER) instead of {key.op.upper()}(…)"
+        )
+    divided = place.find(exp.Div) and all(one.type is Type.INTEGER for one in columns)
+    whole = "write // instead of /, or " if divided else ""
+    floor = "FLOOR(…) or " if bounded else ""
     return (
-        "this key is a number with a fraction (REAL), which is hardly "
-        "ever the same twice; "
-        f"{whole}FLOOR(…) or CAST(… AS INTEGER) around it"
+        "this key is REAL, and its values rarely repeat; "
+        f"{whole}put {floor}CAST(… AS INTEGER) around it"
     )

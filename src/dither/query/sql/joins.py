@@ -100,7 +100,7 @@ def _check_kind(context: Context, node: exp.Join) -> None:
     text = context.text
     if node.kind in ("SEMI", "ANTI"):
         way = "write WHERE id IN (SELECT id FROM …), or NOT IN, with the unit's id"
-        raise text.problem(f"{node.kind} JOIN cannot be asked; {way}", node, node.kind)
+        raise text.problem(f"{node.kind} JOIN is not supported; {way}", node, node.kind)
     if (
         node.method
         or node.kind not in ("", "INNER", "OUTER", "CROSS")
@@ -108,7 +108,9 @@ def _check_kind(context: Context, node: exp.Join) -> None:
     ):
         word = node.method or node.kind
         raise text.problem(
-            f"{word} JOIN cannot be asked; write JOIN … ON with a condition", node, word
+            f"{word} JOIN is not supported; write JOIN … ON with a condition",
+            node,
+            word,
         )
     only(text, node, "this", "side", "kind", "on", "using")
 
@@ -129,15 +131,14 @@ def _check_sides(
     }[kind]
     if left.private != right.private and any(not side.private for side in kept):
         message = (
-            f"a {kind.upper()} JOIN would keep rows of the public table that "
-            "belong to no unit; "
-            "put the private table first and write LEFT JOIN"
+            f"this {kind.upper()} JOIN would keep rows of a public table that do not "
+            "belong to a unit; put the private table first and write LEFT JOIN"
         )
         raise context.text.problem(message, node, kind.upper())
     if left.private and right.private and row_tables(left) | row_tables(right):
         message = (
-            "each row is a unit of its own, so two private tables cannot be "
-            "joined; ask about one at a time"
+            "each row is a unit, so private tables cannot be joined; ask about one "
+            "table at a time"
         )
         raise context.text.problem(message, node, word)
 
@@ -214,13 +215,13 @@ def _one(context: Context, scope: Scope, name: exp.Expr) -> int:
         return found[0].index
     if found:
         raise context.text.problem(
-            f"{name.name} is the name of several columns; write ON with the "
-            "tables' names",
+            f"the column name {name.name!r} is ambiguous; write ON with the names of "
+            "the tables",
             name,
         )
     way = nearest(name.name, [entry.name for entry in scope.entries])
     raise context.text.problem(
-        f"there is no column {name.name} on one side of this JOIN; {way}", name
+        f"there is no column {name.name!r} on one side of this JOIN; {way}", name
     )
 
 
@@ -259,8 +260,8 @@ def _check_owners(
     if same_owner(both.rows, width, condition):
         return
     message = (
-        "two private tables can be joined only where their rows belong "
-        f"to the same unit; {_way(both, width)}"
+        "private tables can only be joined if their rows belong to the same unit; "
+        f"{_way(both, width)}"
     )
     raise context.text.problem(message, node, word)
 
@@ -269,7 +270,7 @@ def _way(both: Scope, width: int) -> str:
     found = same_unit(both, width)
     if found is None:
         return "select the unit's id on both sides and join on it"
-    return f"write JOIN … ON {found}, with further conditions after AND"
+    return f"write JOIN … ON {found}, and add other conditions with AND"
 
 
 def same_unit(both: Scope, width: int) -> str | None:

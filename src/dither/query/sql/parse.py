@@ -78,15 +78,18 @@ def parse(sql: str) -> Parsed:
 def _check_text(sql: str) -> None:
     if not isinstance(sql, str):
         raise QueryError(
-            f"a question is text, not {type(sql).__name__}; pass a SELECT as a string"
+            f"the question must be a string, not {type(sql).__name__}; pass a SELECT"
         )
     if len(sql) > LETTERS:
         raise QueryError(
-            f"the question has {len(sql):,} characters; it may have "
-            f"{LETTERS:,}: ask for less at a time"
+            f"the question has {len(sql):,} characters, and the limit is "
+            f"{LETTERS:,}; shorten it, or split it into several questions"
         )
     if any(0xD800 <= ord(letter) <= 0xDFFF or letter == "\0" for letter in sql):
-        raise QueryError("the question holds a character that is not text; remove it")
+        raise QueryError(
+            "the question contains a character that is not valid text (a null or a "
+            "lone surrogate); remove it"
+        )
 
 
 def _tokens(sql: str) -> list[Token]:
@@ -105,9 +108,9 @@ def _unfinished(sql: str, error: TokenError) -> QueryError:
     )
     if place is None:
         return QueryError(
-            "the question cannot be read; check its quotes, comments and numbers"
+            "the SQL cannot be read; check its quotes, comments and numbers"
         )
-    message = f"something that was opened here is never closed; add {place[1]}"
+    message = f"a quote or a comment that starts here is not closed; add {place[1]}"
     return QueryText(sql, ()).problem_at(message, int(place[2]))
 
 
@@ -121,7 +124,8 @@ def _statement(sql: str, tokens: list[Token]) -> list[Token]:
     for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
             raise text.problem_at(
-                "one question at a time; ask what follows the semicolon separately",
+                "only one statement is allowed; ask what follows the semicolon as a "
+                "separate question",
                 token.start,
             )
     if not tokens:
@@ -133,13 +137,13 @@ def _check_words(text: QueryText) -> None:
     tokens = text.tokens
     if tokens[0].text.upper() not in FIRST:
         raise text.problem_at(
-            "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT",
+            "only SELECT and EXPLAIN SELECT are allowed; start with SELECT",
             tokens[0].start,
         )
     if len(tokens) > WORDS:
         raise QueryError(
-            f"the question has {len(tokens):,} words; it may have {WORDS:,}: "
-            "ask for less at a time"
+            f"the question has {len(tokens):,} words, and the limit is {WORDS:,}; "
+            "shorten it, or split it into several questions"
         )
     # sqlglot reads a[1][1]… in quadratic time.
     if (
@@ -151,8 +155,8 @@ def _check_words(text: QueryText) -> None:
     for token in tokens:
         if token.token_type in NAMES and len(token.text) > LONGEST_NAME:
             message = (
-                f"this name has {len(token.text):,} characters; a name may have "
-                f"{LONGEST_NAME}"
+                f"this name has {len(token.text):,} characters, and the limit is "
+                f"{LONGEST_NAME}; use a shorter name"
             )
             raise text.problem_at(message, token.start)
     for one, after in itertools.pairwise(tokens):
@@ -201,7 +205,9 @@ def _check_joins(text: QueryText) -> None:
                 loose[-1] += 1
         if loose[-1] > LOOSE_JOINS:
             raise text.problem_at(
-                "write ON right after the JOIN that it belongs to", token.start
+                "some JOINs are not followed by their own ON; write JOIN … ON … for one "
+                "table after the other",
+                token.start,
             )
 
 
@@ -215,13 +221,13 @@ def _read(text: QueryText) -> exp.Expr:
     except Exception:
         # Sqlglot trips over some things that it did not expect, such as FLOOR()[1]
         raise QueryError(
-            "the SQL cannot be read; check its brackets and what its "
-            "functions are taken of"
+            "the SQL cannot be read; check its parentheses and the arguments of its "
+            "functions"
         ) from None
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Query):
         raise text.problem(
-            "only SELECT (or EXPLAIN SELECT) can be asked; start with SELECT", tree
+            "only SELECT and EXPLAIN SELECT are allowed; start with SELECT", tree
         )
     return tree
 
@@ -231,7 +237,9 @@ def _unreadable(text: QueryText, error: ParseError) -> QueryError:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "")
     reason = (
-        f": {what[0].lower()}{what[1:]}" if re.fullmatch(r"Expecting \S+", what) else ""
+        f"; {what.split()[1]} is missing"
+        if re.fullmatch(r"Expecting \S+", what)
+        else ""
     )
     place = (found.get("line"), found.get("col"))
     start = next(

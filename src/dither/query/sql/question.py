@@ -107,9 +107,9 @@ class Join(Node):
     """Left columns, then right columns. `condition` refers to them in that order; None
     is no further condition.
 
-    Two private sides are always joined on the owner besides the condition. Where one
-    side is public, every row keeps the private side's owner, and rows without an owner
-    are dropped.
+    Two private sides are always joined on the owner besides the condition. If one side
+    is public, every row keeps the private side's owner, and rows without an owner are
+    dropped.
     """
 
     left: Node
@@ -134,7 +134,7 @@ class SemiJoin(Node):
     """Rows that have (or, negated, do not have) a partner in another node: each of
     them once.
 
-    `condition` refers to the columns of `source`, then of `others`; None is no
+    `condition` refers to the columns of `source`, then of `others`; None is not a
     condition. Two private sides are always compared by their owners besides, so only an
     owner's own rows decide about a row; rows of a public source are never decided about
     by private ones.
@@ -244,6 +244,13 @@ class Aggregate:
     args: tuple[Expr, ...] = ()
     level: float | None = None
     text: str = ""
+
+    @property
+    def largest(self) -> bool | None:
+        """Whether this is the largest value of all; None if it is not an extreme."""
+        levels = {"min": 0, "max": 1, "quantile": self.level}
+        level = levels.get(self.function)
+        return bool(level) if level in (0, 1) else None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ __all__ = ["with_quotes"]
 
 NEAR = range(-2, 2)
 """How many words from the place of an error a column's name may stand."""
+TYPES = (TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIME)
+"""Names of types, which are also names of columns without quotes."""
 PLAIN = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER)
 
 
@@ -28,10 +30,10 @@ def with_quotes(error: QueryError, names: Iterable[str]) -> QueryError:
     known = list(names)
     for token in _beside(error):
         name = find(token.text, known)
-        if name is not None and token.token_type not in PLAIN:
+        if name is not None and token.token_type not in (*PLAIN, *TYPES):
             words = (
-                f'; {name} is a word of SQL: as a column, write "{name}" in '
-                "double quotes"
+                f"; {name!r} is a keyword of SQL: to use it as a column, write it in "
+                f'double quotes, as "{name}"'
             )
             return QueryError(error.reason + words, error.sql, error.line, error.column)
     return error

@@ -131,7 +131,7 @@ class Scope:
         """The column that a name means."""
         if node.args.get("db") is not None:
             raise text.problem(
-                "columns have no schema and no parts here; write table.column", node
+                "a column name has at most two parts here; write table.column", node
             )
         only(text, node, "this", "table")
         found = self.find(node.name, node.table)
@@ -140,10 +140,10 @@ class Scope:
             way = (
                 f"write {' or '.join(sorted(names))}"
                 if len(names) == len(found)
-                else "rename one of them with AS"
+                else "rename one of these columns with AS"
             )
             raise text.problem(
-                f"{node.name} is the name of several columns here; {way}", node
+                f"the column name {node.name!r} is ambiguous here; {way}", node
             )
         if not found:
             raise text.problem(self._unknown(node), node)
@@ -152,22 +152,22 @@ class Scope:
     def _unknown(self, node: exp.Column) -> str:
         if node.table and not any(same(node.table, table) for table in self.tables):
             return (
-                f"there is no table or alias {node.table} in FROM; "
+                f"there is no table or alias {node.table!r} in FROM; "
                 f"{nearest(node.table, self.tables)}"
             )
-        of = f" in {node.table}" if node.table else ""
+        of = f" in {node.table!r}" if node.table else ""
         visible = [
             entry
             for entry in self.entries
             if not node.table or same(entry.table, node.table)
         ]
         quotes = (
-            f" (write '{node.name}' in single quotes for a text)"
+            f" (a string needs single quotes: '{node.name}')"
             if node.this.args.get("quoted")
             else ""
         )
         return (
-            f"there is no column {node.name}{of}; "
+            f"there is no column {node.name!r}{of}; "
             f"{nearest(node.name, [entry.name for entry in visible])}{quotes}"
         )
 
@@ -207,8 +207,8 @@ class Context:
         self._columns[None] += columns
         if self._columns[None] > ALL_COLUMNS:
             message = (
-                "all parts of the question together have more than "
-                f"{ALL_COLUMNS:,} columns; name fewer"
+                "the parts of the question have more than "
+                f"{ALL_COLUMNS:,} columns in total; select fewer"
             )
             raise self.text.problem(message, node)
 
@@ -228,12 +228,12 @@ def only(text: QueryText, node: exp.Expr, *allowed: str) -> None:
             inner = place if isinstance(place, exp.Expr) else node
             if isinstance(node, exp.Func) and name not in NAMED:
                 raise text.problem(
-                    f"{text.name(node)} cannot be asked with this; leave it out",
+                    f"{text.name(node)} does not support this part; remove it",
                     inner,
                 )
             word = CLAUSES.get(name) or NAMED.get(name) or name.strip("_").upper()
             raise text.problem(
-                f"{word} cannot be asked here; leave it out",
+                f"{word} is not supported here; remove it",
                 inner,
                 CLAUSES.get(name, ""),
             )
@@ -275,8 +275,7 @@ class Scalars:
         """The expression that a node means: a constant, a leaf, or an operation."""
         if node is None:
             raise self.text.problem(
-                "a function lacks an argument; write what it is taken of in its "
-                "brackets"
+                "a function has too few arguments; write them in its parentheses"
             )
         if type(node) in PLAIN:
             return PLAIN[type(node)](self, node)
@@ -338,7 +337,7 @@ class Scalars:
         found = constant(node)
         if found is None:
             raise self.text.problem(
-                f"{what} must be a constant; write a number or a text", node
+                f"{what} must be a constant; write a number or a string", node
             )
         return found
 
@@ -346,7 +345,7 @@ class Scalars:
         value = self.constant(node, what)
         if isinstance(value, int):
             return value
-        raise self.text.problem(f"{what} must be a whole number", node)
+        raise self.text.problem(f"{what} must be a whole number, such as 2", node)
 
 
 @dataclass(frozen=True)
@@ -361,8 +360,8 @@ class WrittenNode:
     bound: dict[str, Expr] = field(default_factory=dict)
 
     def read(self, op: str, reading: Reading) -> Expr | None:
-        """The node as an operation that is written like this, or None where it is
-        another one.
+        """The node as an operation that is written like this, or None if it is another
+        one.
         """
         if reading.bind is not None:
             return reading.bind(self)
@@ -406,8 +405,9 @@ PLAIN: dict[type[exp.Expr], Bind] = {
     exp.Boolean: lambda scalars, node: scalars.literal(node, bool(node.this)),
     exp.Paren: lambda scalars, node: scalars.bind(node.this),
 }
-"""What nodes mean that are no operations, the same everywhere. sqlglot keeps no other
-part in them that could go unread."""
+"""The meaning of nodes that are not operations, the same everywhere. sqlglot keeps no
+other part in them that could go unread.
+"""
 
 
 def row_scalars(text: QueryText, scope: Scope, place: str) -> Scalars:
@@ -426,12 +426,12 @@ def row_scalars(text: QueryText, scope: Scope, place: str) -> Scalars:
 
 def _misplaced(place: str) -> str:
     way = {
-        "WHERE": "write the condition on it in HAVING",
+        "WHERE": "move the condition to HAVING",
         "an aggregate": (
-            "aggregate for each unit in a SELECT inside FROM, then over the units"
+            "aggregate per unit in a subquery in FROM, and then over the units"
         ),
     }
     return (
-        f"an aggregate cannot stand in {place}; "
+        f"an aggregate is not allowed in {place}; "
         f"{way.get(place, 'use it in SELECT, HAVING or ORDER BY')}"
     )

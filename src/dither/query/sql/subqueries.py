@@ -47,7 +47,9 @@ def checked(context: Context, node: exp.Exists) -> exp.Select:
     if select.args.get("group") is not None or aggregates_in(
         *[item.node for item in items]
     ):
-        message = f"EXISTS asks whether there is a row, so it cannot aggregate; {WAY}"
+        message = (
+            f"EXISTS only checks whether a row exists, so it cannot aggregate; {WAY}"
+        )
         raise context.text.problem(message, node, "EXISTS")
     only(context.text, select, "expressions", "from_", "joins", "where")
     return select
@@ -63,7 +65,9 @@ def _check_items(context: Context, scope: Scope, select: exp.Select) -> None:
             row_scalars(context.text, scope, "EXISTS").bind(item.node)
         else:
             raise context.text.problem(
-                "EXISTS looks at no column; write EXISTS (SELECT * FROM …)", item.node
+                "EXISTS does not read the columns of its SELECT; write EXISTS (SELECT * "
+                "FROM …)",
+                item.node,
             )
 
 
@@ -126,36 +130,32 @@ def _check_owners(
     source, others = scope.rows.node, inner.rows.node
     if not source.private:
         message = (
-            "EXISTS over a private table would tell which rows of a public "
-            "table it has partners of; "
-            "put the private table in FROM and join the public one"
+            "EXISTS over a private table would reveal which rows of the public table "
+            "match private rows; put the private table in FROM and join the public one"
         )
         raise context.text.problem(message, node, "EXISTS")
     if row_tables(source) | row_tables(others):
         message = (
-            "each row is a unit of its own, so EXISTS would look at rows of "
-            "other units; ask about one at a time"
+            "each row is a unit, so EXISTS would look at rows of other units; ask "
+            "about one table at a time"
         )
         raise context.text.problem(message, node, "EXISTS")
     if not same_owner(beside(scope, inner).rows, len(source.columns), condition):
         message = (
-            "EXISTS over a private table can look only at rows of the same "
-            f"unit; {_way(scope, inner)}"
+            "EXISTS over a private table can only look at rows of the same unit; "
+            f"{_way(scope, inner)}"
         )
         raise context.text.problem(message, node, "EXISTS")
 
 
 def _way(scope: Scope, inner: Scope) -> str:
     if clash([*scope.tables, *inner.tables]):
-        return (
-            "give the inner table another name with AS, and compare the "
-            "unit's ids in its WHERE"
-        )
+        return "rename the inner table with AS, and compare the unit's ids in its WHERE"
     found = same_unit(beside(scope, inner), len(scope.rows.ids))
     return (
-        "select the unit's id on both sides"
+        "use tables with the unit's id, and compare the ids in its WHERE"
         if found is None
-        else f"add {found} to its WHERE, joined by AND"
+        else f"add {found} to its WHERE with AND"
     )
 
 
@@ -171,7 +171,7 @@ def in_rows(
     others = context.query(context, query.this)
     if len(others.ids) != 1:
         raise context.text.problem(
-            "the SELECT after IN must have one column; name one", node
+            "the SELECT after IN must have one column; select one", node
         )
     build = _of_owners if others.node.private else _in_public
     return replace(rows, node=build(context, rows, expr, others, node, negated))
@@ -187,9 +187,9 @@ def _of_owners(
     ids = isinstance(expr, Ref) and bool(rows.ids[expr.index] & others.ids[0])
     if not (ids and source.private) or row_tables(source) | row_tables(others.node):
         message = (
-            "IN (SELECT …) over a private table can compare only the unit's "
-            "id with the unit's id, or a key that leads "
-            "to the unit with itself; write WHERE id IN (SELECT id FROM …)"
+            "IN (SELECT …) over a private table can only compare ids of the same "
+            "unit; write WHERE id IN (SELECT id FROM …), with the unit's id in both "
+            "places"
         )
         raise context.text.problem(message, node)
     assert isinstance(expr, Ref)

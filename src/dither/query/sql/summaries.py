@@ -45,8 +45,8 @@ class WithinUnit(Grouping):
     def check(self, node: exp.Expr, found: Aggregate) -> None:
         if found.function not in KNOWN:
             message = (
-                f"{found.text} cannot be taken within a unit; use COUNT, SUM, "
-                "AVG, MIN or MAX there"
+                f"{found.text} is not supported in a subquery; use COUNT, SUM, AVG, MIN "
+                "or MAX there"
             )
             raise self.text.problem(message, node)
         if found.function in ("count", "distinct", "units"):
@@ -83,20 +83,19 @@ def _check_owner(
     place = node.args.get("group") or node
     if not source.private:
         message = (
-            "a SELECT inside the question cannot aggregate a public table; "
-            "declare the result as a public table"
+            "a subquery cannot aggregate a public table; declare the result as a "
+            "public table in the catalogue"
         )
     elif row_tables(source):
         message = (
-            "each row is a unit of its own, so a SELECT inside the question "
-            "has nothing to group; aggregate outside"
+            "each row is a unit, so a subquery has nothing to aggregate; move the "
+            "aggregate to the outermost SELECT"
         )
     else:
         message = (
-            "a SELECT inside the question can aggregate only within one "
-            f"unit; add {_owner(scope)} to its "
-            "GROUP BY, or ask it as a question of its own (HAVING, ORDER BY "
-            "and LIMIT go there)"
+            f"a subquery can only aggregate within one unit; add {_owner(scope)} to "
+            "its GROUP BY, or ask it as a separate question, with HAVING, ORDER BY and "
+            "LIMIT"
         )
     raise context.text.problem(
         message, place, "GROUP BY" if node.args.get("group") else "SELECT"

@@ -113,6 +113,25 @@ class QueryText:
             last = self._closing(after)
         return self._between(list(self.tokens[first : last + 1]))
 
+    def argument(self, node: exp.Expr, names: frozenset[str]) -> str:
+        """The first argument of such a call as it was written; empty if the call is not
+        found.
+        """
+        start = self._start(node)
+        first = None if start is None else self._function(start, names)
+        if first is None:
+            return ""
+        opening = first + 1
+        inside = range(opening + 1, self._closing(opening))
+        commas = (
+            index
+            for index in inside
+            if self.tokens[index].token_type == TokenType.COMMA
+            and self._brackets[0].get(index) == opening
+        )
+        argument = list(self.tokens[opening + 1 : next(commas, inside.stop)])
+        return self._between(argument) if argument else ""
+
     def _start(self, node: exp.Expr | None) -> int | None:
         """The first character of a node; of the nearest node around it where sqlglot
         kept none.
@@ -209,40 +228,48 @@ class QueryText:
 
 
 CLOCK = (
-    "the answer would depend on the clock; write the date itself, "
+    "the answer would depend on the clock; write a constant date, "
     "such as DATE '2024-01-31'"
 )
-PATTERN = "only LIKE and ILIKE patterns can be asked; write x LIKE 'A%'"
-NESTED = "lists, structures and documents cannot be read; ask about plain columns"
-BITS = "operations on bits cannot be asked; use arithmetic"
+PATTERN = "only LIKE and ILIKE patterns are supported; write x LIKE 'A%'"
+NESTED = "lists, structs and JSON values are not supported; use columns of plain values"
+BITS = "bitwise operators are not supported; use arithmetic"
 SCALAR = (
-    "a SELECT inside an expression would carry other units' data into this row; "
-    "ask it as a question of its own and write its answer here"
+    "a subquery in an expression would carry other units' data into this row; "
+    "ask it as a separate question and write its answer here"
 )
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: (
-        "a window function looks at the rows of other units; use GROUP "
-        "BY with an aggregate instead"
+        "window functions are not supported, because they look at the rows of "
+        "other units; use GROUP BY with an aggregate instead"
     ),
-    exp.Exists: "EXISTS stands only in WHERE, joined to the rest by AND; move it there",
+    exp.Exists: (
+        "EXISTS is allowed only in WHERE, alone or combined with other conditions "
+        "by AND; move it there"
+    ),
     exp.Subquery: SCALAR,
     exp.Select: SCALAR,
-    exp.Any: "ANY cannot be asked; write x IN (…), or conditions joined by OR",
-    exp.All: "ALL cannot be asked; compare with a constant",
-    exp.Placeholder: "a placeholder has no value here; write the value itself",
-    exp.Parameter: "a parameter has no value here; write the value itself",
+    exp.Any: "ANY is not supported; write x IN (…), or conditions joined by OR",
+    exp.All: "ALL is not supported; compare with a constant",
+    exp.Placeholder: "placeholders are not supported; write the value itself",
+    exp.Parameter: "parameters are not supported; write the value itself",
     exp.CurrentDate: CLOCK,
     exp.CurrentTime: CLOCK,
     exp.CurrentTimestamp: CLOCK,
-    exp.Rand: "the answer would depend on chance beyond its noise; leave RANDOM out",
+    exp.Rand: (
+        "random functions are not supported, because only the noise of an answer "
+        "may be random; remove RANDOM"
+    ),
     exp.RegexpLike: PATTERN,
     exp.RegexpILike: PATTERN,
     exp.SimilarTo: PATTERN,
     exp.Glob: PATTERN,
-    exp.Collate: "texts are compared exactly; write LOWER(x) to compare without case",
-    exp.Star: "* stands only in COUNT(*) and in a SELECT inside FROM; name the columns",
+    exp.Collate: "COLLATE is not supported; write LOWER(x) to ignore case",
+    exp.Star: (
+        "* is allowed only in COUNT(*) and in a subquery in FROM; name the columns"
+    ),
     exp.Interval: (
-        "an INTERVAL can only be added to or subtracted from a date; "
+        "an INTERVAL can only be added to a date or subtracted from it; "
         "write d + INTERVAL 3 DAY"
     ),
     exp.Array: NESTED,
@@ -252,26 +279,28 @@ INSTEAD: dict[type[exp.Expr], str] = {
     exp.JSONExtract: NESTED,
     exp.JSONExtractScalar: NESTED,
     exp.Tuple: (
-        "a row of several values cannot be compared; compare its columns "
-        "one by one, joined by AND"
+        "rows of several values cannot be compared; compare the columns "
+        "one by one, combined by AND"
     ),
-    exp.Alias: "a name can be given only to a whole item of SELECT; leave AS out here",
-    exp.Distinct: "DISTINCT stands only after SELECT and in COUNT(DISTINCT x)",
+    exp.Alias: "AS is allowed only after a whole item of SELECT; remove it here",
+    exp.Distinct: (
+        "DISTINCT is allowed only after SELECT and in COUNT(DISTINCT x); remove it here"
+    ),
     exp.GroupingSets: (
-        "GROUPING SETS cannot be asked; ask one question for each grouping"
+        "GROUPING SETS is not supported; ask one question for each grouping"
     ),
-    exp.Rollup: "ROLLUP cannot be asked; ask one question for each grouping",
-    exp.Cube: "CUBE cannot be asked; ask one question for each grouping",
-    exp.BitwiseXor: "XOR cannot be asked; write (a OR b) AND NOT (a AND b)",
+    exp.Rollup: "ROLLUP is not supported; ask one question for each grouping",
+    exp.Cube: "CUBE is not supported; ask one question for each grouping",
+    exp.BitwiseXor: "XOR is not supported; write (a OR b) AND NOT (a AND b)",
     exp.BitwiseAnd: BITS,
     exp.BitwiseOr: BITS,
     exp.BitwiseNot: BITS,
     exp.BitwiseLeftShift: BITS,
     exp.BitwiseRightShift: BITS,
-    exp.Order: "an aggregate has no order; leave ORDER BY out of it",
-    exp.Lateral: "LATERAL cannot be asked; write JOIN … ON with the unit's id",
+    exp.Order: "ORDER BY is not supported inside an aggregate; remove it",
+    exp.Lateral: "LATERAL is not supported; write JOIN … ON with the unit's id",
     exp.Unnest: NESTED,
-    exp.Xor: "XOR cannot be asked; write (a OR b) AND NOT (a AND b)",
+    exp.Xor: "XOR is not supported; write (a OR b) AND NOT (a AND b)",
 }
 
 AGGREGATES = (
@@ -320,7 +349,7 @@ def refuse(text: QueryText, node: exp.Expr) -> QueryError:
     name = text.name(node)
     if isinstance(node, exp.AggFunc):
         return text.problem(
-            f"{name} has no private form; use COUNT, SUM, AVG, MIN, MAX, "
+            f"the aggregate {name} is not supported; use COUNT, SUM, AVG, MIN, MAX, "
             "MEDIAN, QUANTILE_CONT, STDDEV or CORR",
             node,
         )
@@ -331,11 +360,10 @@ def refuse(text: QueryText, node: exp.Expr) -> QueryError:
         )
     if isinstance(node, exp.Func):
         return text.problem(
-            f"the function {name} cannot be asked; {_known(name)}", node
+            f"the function {name} is not supported; {_known(name)}", node
         )
     return text.problem(
-        f"{name} cannot be asked; write it with comparisons, arithmetic, "
-        "CASE and functions",
+        f"{name} is not supported; use comparisons, arithmetic, CASE or functions",
         node,
     )
 
@@ -349,13 +377,13 @@ def _known(name: str) -> str:
     if close and close[0] != name:
         return f"did you mean {close[0]}?"
     return (
-        "write it with arithmetic, CASE, and functions such as ABS, "
-        "ROUND, LEAST, LOWER, SUBSTRING and DATE_TRUNC"
+        "use arithmetic, CASE or functions such as ABS, ROUND, LEAST, LOWER, "
+        "SUBSTRING and DATE_TRUNC"
     )
 
 
 def unknown(node: exp.Expr) -> exp.Expr | None:
-    """The first call of a function that nobody knows."""
+    """The first call of an unknown function, or None."""
     return next(
         (
             call

@@ -16,15 +16,15 @@ from dither.query.sql.scope import Context, Rows, only
 __all__ = ["union"]
 
 MOST_KEYS = 20_000
-"""Different lists of keys are put together up to this length."""
+"""Different lists of keys are combined up to this length."""
 
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.Except: (
-        "EXCEPT compares different units' rows; write WHERE id NOT IN "
+        "EXCEPT would compare rows of different units; write WHERE id NOT IN "
         "(SELECT id FROM …) with the unit's id"
     ),
     exp.Intersect: (
-        "INTERSECT compares different units' rows; write WHERE id IN "
+        "INTERSECT would compare rows of different units; write WHERE id IN "
         "(SELECT id FROM …) with the unit's id"
     ),
 }
@@ -39,8 +39,8 @@ def union(context: Context, node: exp.Expr) -> Rows:
     _check_units(context, [rows.node for rows in found], node)
     if len({len(rows.ids) for rows in found}) > 1:
         message = (
-            "the parts of a UNION ALL must have the same number of columns; "
-            "name them in each"
+            "the parts of a UNION ALL must have the same number of columns; select "
+            "the same columns in each part"
         )
         raise context.text.problem(message, node.args.get("expression"), "UNION")
     context.made(len(found[0].ids) * len(found), node)
@@ -74,7 +74,7 @@ def _parts(context: Context, node: exp.Expr) -> list[exp.Expr]:
             continue
         if part.args.get("distinct"):
             message = (
-                "UNION compares rows of different units to make them distinct; "
+                "UNION would compare rows of different units to remove duplicates; "
                 "write UNION ALL"
             )
             raise context.text.problem(message, part.expression, "UNION")
@@ -92,15 +92,15 @@ def _check_units(context: Context, sides: list[Node], node: exp.Expr) -> None:
     place = node.args.get("expression")
     if not all(side.private for side in sides):
         message = (
-            "UNION ALL joins rows of private tables only: public rows belong "
-            "to no unit; ask about each by itself"
+            "UNION ALL is only for private tables, because public rows do not belong "
+            "to a unit; leave the public table out"
         )
         raise context.text.problem(message, place, "UNION")
     tables = {frozenset(row_tables(side)) for side in sides}
     if tables != {frozenset()} and len(tables) > 1:
         message = (
-            "each row is a unit of its own, so rows of different tables "
-            "cannot be put together; ask about each table"
+            "each row is a unit, so rows of different tables cannot be combined; ask "
+            "about one table at a time"
         )
         raise context.text.problem(message, place, "UNION")
 
@@ -115,8 +115,8 @@ def _aligned(
         exprs = unify("UNION ALL", [Ref.to(index, column) for column in columns])
     except TypeProblem:
         message = (
-            f"the column {columns[0].name} has different types in the parts "
-            "of UNION ALL; CAST them to one"
+            f"the column {columns[0].name!r} has different types in the parts of "
+            "UNION ALL; use CAST to make them equal"
         )
         raise context.text.problem(
             message, node.args.get("expression"), "UNION"

@@ -35,17 +35,18 @@ from dither.query.statistics.intervals import (
     VarianceBox,
     cut,
 )
+from dither.query.statistics.rounding import Apart, Turned, moved
 from dither.query.statistics.totals import Estimate
 
 __all__ = ["Moments", "Sums", "figures"]
 
 
 BITS = {1: 30, 2: 15, 4: 9}
-"""S = 2^bits for each total degree: much finer than the noise, while sums of squares
-still fit 127 bits.
+"""S = 2^bits for each total degree where nothing finer is asked for, and where integers
+are not rounded.
 """
 ALL_BITS, FEWEST = 45, 7
-"""Where a unit has many rows, S is coarser, so that all of them together still fit."""
+"""For units with many rows S is coarser, so that all of them together still fit."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Moments:
     degrees: tuple[int, ...]
     ranges: tuple[tuple[float, float], ...]
     steps: tuple[int, ...]
+    exact: tuple[bool, ...] = ()
+    """For each value, whether it is known that it is not rounded."""
 
     @classmethod
     def over(
@@ -68,18 +71,30 @@ class Moments:
         ranges: Sequence[tuple[float, float]],
         integer: Sequence[bool] = (),
         rows: int | None = None,
+        bits: int | None = None,
     ) -> Moments:
-        """With the usual S, or one that is coarse enough for so many rows of one unit;
-        for integers a multiple of the width if that is possible, so that no value is
-        rounded."""
+        """Moments with an S so fine that the parts of a row add up to 2^bits at most; for
+        integers the usual one, as a multiple of the width, if that is possible: then no
+        value is rounded. The usual one is coarse enough for `rows` of one unit.
+        """
         coarse = (ALL_BITS - (rows or 1).bit_length()) // sum(degrees)
-        most = 1 << min(BITS[sum(degrees)], max(coarse, FEWEST))
-        exact = [*integer, *[False] * len(degrees)]
-        steps = (
-            _multiple(most, *limits) if whole else most
-            for limits, whole in zip(ranges, exact, strict=False)
-        )
-        return cls(tuple(degrees), tuple(ranges), tuple(steps))
+        usual = 1 << min(BITS[sum(degrees)], max(coarse, FEWEST))
+        fine = usual if bits is None else 1 << max(bits // sum(degrees), FEWEST)
+        integers = [*integer, *[False] * len(degrees)]
+        steps, exact = [], []
+        for (low, high), whole in zip(ranges, integers, strict=False):
+            width = int(high) - int(low) if whole else 0
+            most = min(usual, fine) if 0 < width <= usual else fine
+            steps.append(most // width * width if 0 < width <= most else most)
+            exact.append(0 < width <= most or not high > low)
+        return cls(tuple(degrees), tuple(ranges), tuple(steps), tuple(exact))
+
+    def rounding(self, of: int = 0) -> float:
+        """Largest change of a value by rounding to its steps: half of one, and what doubles
+        lose before.
+        """
+        exact = self.exact[of] if self.exact else False
+        return 0.0 if exact else self.width(of) / self.steps[of]
 
     @cached_property
     def total(self) -> int:
@@ -120,11 +135,6 @@ class Moments:
         return float(high) - float(low)
 
 
-def _multiple(most: int, low: float, high: float) -> int:
-    width = int(high) - int(low)
-    return most // width * width if 0 < width <= most else most
-
-
 def _bernstein(u: int, steps: int, degree: int) -> list[int]:
     return [
         math.comb(degree, i) * u**i * (steps - u) ** (degree - i)
@@ -142,7 +152,7 @@ class Sums:
     hidden: Hidden = NOTHING
 
     def count(self) -> Estimate:
-        """How many rows there are: all parts together."""
+        """Number of rows: all parts together."""
         line = Line(self._rows, 1 / self.moments.total, (0.0, math.inf))
         return Estimate(line.value, line)
 
@@ -163,13 +173,17 @@ class Sums:
         degree = self.moments.degrees[of]
         rows = self._along(lambda _: degree)
         ratio = Ratio(self._amount(of), rows, (0.0, 1.0), scale=width, shift=low)
-        return Estimate(ratio.value, Mean(ratio, self.hidden), ratio)
+        found = Estimate(ratio.value, Mean(ratio, self.hidden), ratio)
+        return moved(found, self.moments.rounding(of), (low, low + width))
 
-    def variance(self, *, sample: bool = False, of: int = 0) -> Estimate:
+    def variance(
+        self, *, sample: bool = False, of: int = 0, rounded: bool = False
+    ) -> Estimate:
         """The variance of the value with this number, whose degree is 2; 0 where noise
         drowned everything.
 
-        Of the rows themselves, or of what they are a sample of.
+        Of the rows themselves, or of what they are a sample of; of values as they are,
+        or of rounded ones.
         """
         width, middle = self.moments.width(of), self._middle(of)
         scale = width * width
@@ -182,6 +196,7 @@ class Sums:
         )
         swing = -ratio.value, scale * max(middle, 1 - middle) ** 2 - ratio.value
         found = self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
+        found = found if rounded else self._apart(found, of)
         return self._sampled(found) if sample else found
 
     def variance_of(self, rows: int) -> Estimate:
@@ -189,7 +204,7 @@ class Sums:
         first, middle, last = map(int, self.parts)
         total, scale = rows * self.moments.total, self.moments.width() ** 2
         box = VarianceBox((first, middle, last), self.mechanism, total, scale)
-        return Estimate(box.value, box)
+        return self._apart(Estimate(box.value, box), 0)
 
     def deviation(self, *, sample: bool = False, of: int = 0) -> Estimate:
         """The standard deviation: the root of the variance."""
@@ -203,6 +218,12 @@ class Sums:
         ratio = Ratio(self._joint, rows, (-0.25, 0.25), (self._rows,), scale)
         corners = [scale * x * y - ratio.value for x, y in self._corners()]
         found = self._mixed(ratio, (min(corners), max(corners)))
+        # |⟨x, y⟩| moves by what x moves times y, and by what y moves times x; standard
+        # deviations are half of the widths at most
+        first, second = (self.moments.rounding(of) for of in (0, 1))
+        halves = [self.moments.width(of) / 2 for of in (0, 1)]
+        by = first * halves[1] + second * halves[0] + first * second
+        found = moved(found, by, (-scale / 4, scale / 4))
         return self._sampled(found) if sample else found
 
     def correlation(self) -> Estimate:
@@ -216,7 +237,25 @@ class Sums:
             (-1.0, 1.0),
             (self._rows, first, second),
         )
-        return self._mixed(ratio, self._turns(ratio.value))
+        found = self._mixed(ratio, self._turns(ratio.value))
+        first_by, second_by = (self.moments.rounding(of) for of in (0, 1))
+        if not first_by + second_by:
+            return found
+        variances = (
+            self.variance(of=0, rounded=True).spread,
+            self.variance(of=1, rounded=True).spread,
+        )
+        return found.seen(
+            lambda spread: Turned(spread, variances, (first_by, second_by)),
+            found.value,
+        )
+
+    def _apart(self, found: Estimate, of: int) -> Estimate:
+        """A variance, with what rounding may have moved."""
+        by, most = self.moments.rounding(of), self.moments.width(of) ** 2 / 4
+        if not by:
+            return found
+        return found.seen(lambda spread: Apart(spread, by, most), found.value)
 
     def _mixed(self, ratio: Ratio, swing: Ends, value: float | None = None) -> Estimate:
         found = ratio.value if value is None else value

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import noise_variance, reach, stays_within
+from dither.noise import Law
 from dither.release import Spread
 
 __all__ = [
@@ -37,15 +36,14 @@ __all__ = [
     "cut",
     "cut_ends",
     "farthest",
-    "normal",
     "one_sided",
 ]
 
 Ends = tuple[Any, Any]
 ANYWHERE: Ends = (-math.inf, math.inf)
 SURE = 4.0
-"""In standard deviations: from where on what was cut off is surely more than noise, and
-is added to the estimate.
+"""In standard deviations: from where on what was cut off is certainly more than noise,
+and is added to the estimate.
 """
 LEAST = 1e-9
 HALVINGS = 45
@@ -55,20 +53,21 @@ ROWS_PART = 0.1
 
 @dataclass(frozen=True)
 class Hidden:
-    """What clipping cut off a group: so many steps, with noise of this deviation. 0:
-    nothing can be; ∞: anything.
+    """The part of a group that clipping cut off: a number of steps, with noise of this
+    law. Without noise nothing was cut off, or, if it is `open`, anything may have been.
     """
 
     steps: float = 0.0
-    deviation: float = 0.0
+    law: Law = field(default_factory=Law)
+    open: bool = False
 
     @cached_property
     def nothing(self) -> bool:
-        return self.deviation == 0
+        return not self.open and not self.law.parts
 
     @cached_property
-    def open(self) -> bool:
-        return math.isinf(self.deviation)
+    def deviation(self) -> float:
+        return self.law.deviation
 
     @cached_property
     def least(self) -> float:
@@ -77,13 +76,13 @@ class Hidden:
 
     @cached_property
     def sure(self) -> float:
-        """What is surely more than noise."""
+        """The part that noise cannot explain."""
         known = not self.open and abs(self.steps) > SURE * self.deviation
         return self.steps if known else 0.0
 
 
 NOTHING = Hidden()
-OPEN = Hidden(0.0, math.inf)
+OPEN = Hidden(open=True)
 
 
 def one_sided(confidence: float) -> float:
@@ -93,8 +92,9 @@ def one_sided(confidence: float) -> float:
     return max(2 * confidence - 1, LEAST)
 
 
-def normal(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
+@lru_cache(maxsize=256)
+def _width(law: Law, weights: tuple[float, ...], confidence: float) -> float:
+    return law.weighed(weights).reach(confidence)
 
 
 def cut(value: float, within: tuple[float, float]) -> float:
@@ -139,8 +139,9 @@ class Combined:
         )
 
     def surely_positive(self, confidence: float) -> bool:
-        return self.value > reach(
-            self.mechanism, [float(w) for w in self.weights], confidence
+        weights = [float(w) for w in self.weights]
+        return self.value > 0 and not self.mechanism.law.allows(
+            weights, self.value, confidence
         )
 
     def _with(self, other: Combined, value: float, mine: float, its: float) -> Combined:
@@ -165,11 +166,8 @@ class Line:
         return self.measured.value * self.scale
 
     def ends(self, confidence: float) -> Ends:
-        width = reach(
-            self.measured.mechanism,
-            [float(w) for w in self.measured.weights],
-            confidence,
-        ) * abs(self.scale)
+        law, weights = self.measured.mechanism.law, self.measured.weights
+        width = _width(law, weights, confidence) * abs(self.scale)
         return cut_ends(self.value - width, self.value + width, self.within)
 
 
@@ -190,7 +188,9 @@ class Ratio:
 
     @cached_property
     def ratio(self) -> float:
-        """As measured, cut to its limits; their middle where nothing was measured."""
+        """The measured ratio, clamped to its limits; their middle if nothing was
+        measured.
+        """
         if any(sum_.value <= 0 for sum_ in (self.denominator, *self.positive)):
             return sum(self.within) / 2
         return cut(self.numerator.value / self.denominator.value, self.within)
@@ -206,11 +206,18 @@ class Ratio:
     def mapped(self, ratio: float) -> float:
         return self.shift + self.scale * ratio
 
-    def squares(self, ratio: float) -> float:
-        """The sum of the squared weights with which noise enters numerator − ratio ·
-        denominator.
+    def allows(
+        self,
+        ratio: float,
+        left: float,
+        confidence: float,
+        beside: tuple[float, Law] | None = None,
+    ) -> bool:
+        """Whether numerator − ratio · denominator, and other noise beside it, may be so
+        far from 0.
         """
-        return sum((n - ratio * d) ** 2 for n, d in self._slopes)
+        weights = [n - ratio * d for n, d in self._slopes]
+        return self._law.allows(weights, left, confidence, beside)
 
     def _ends(self, confidence: float) -> Ends:
         if self.denominator.value <= 0 or not all(
@@ -236,13 +243,11 @@ class Ratio:
         return self.numerator.value - ratio * self.denominator.value
 
     def _possible(self, ratio: float, moved: float, confidence: float) -> bool:
-        weights = [n - ratio * d for n, d in self._slopes]
-        return stays_within(
-            self.numerator.mechanism,
-            weights,
-            self._left_over(ratio) - moved,
-            confidence,
-        )
+        return self.allows(ratio, self._left_over(ratio) - moved, confidence)
+
+    @cached_property
+    def _law(self) -> Law:
+        return self.numerator.mechanism.law
 
     @cached_property
     def _slopes(self) -> list[tuple[float, float]]:
@@ -311,15 +316,14 @@ class Mean:
         within, start = self.ratio.within, self.ratio.ratio
         if self.ratio.denominator.value + self.hidden.least <= 0:
             return within
-        z = normal(confidence)
-        low = farthest(
-            lambda t: self._left(t, 0.0) <= z * self._deviation(t, t), start, within[0]
-        )
-        high = farthest(
-            lambda t: -self._left(t, 1.0) <= z * self._deviation(t, 1 - t),
-            start,
-            within[1],
-        )
+
+        def possible(t: float, counted: float, side: float) -> bool:
+            left = side * self._left(t, counted)
+            beside = (counted - t, self.hidden.law)
+            return left <= 0 or self.ratio.allows(t, left, confidence, beside)
+
+        low = farthest(lambda t: possible(t, 0.0, 1), start, within[0])
+        high = farthest(lambda t: possible(t, 1.0, -1), start, within[1])
         return low, high
 
     def _left(self, t: float, counted: float) -> float:
@@ -327,17 +331,14 @@ class Mean:
         kept = self.ratio.numerator.value - t * self.ratio.denominator.value
         return kept + (counted - t) * self.hidden.least
 
-    def _deviation(self, t: float, hidden: float) -> float:
-        kept = self.ratio.squares(t) * noise_variance(self.ratio.numerator.mechanism)
-        return math.sqrt(kept + (hidden * self.hidden.deviation) ** 2)
-
 
 @dataclass(frozen=True)
 class Mixed:
     """A figure of kept rows, with hidden ones mixed in: `swing` is how far a hidden row
     can move it at most, down and up, as a multiple of the share of all rows that are
-    hidden. Linearized, so it holds for small shares only; where more than half of the
-    rows may be hidden, the figure may be anything within its limits."""
+    hidden. Linearized, so it holds for small shares only; if more than half of the rows
+    may be hidden, the figure may be anything within its limits.
+    """
 
     ratio: Ratio
     rows: float
@@ -351,15 +352,12 @@ class Mixed:
             self.ratio.mapped(self.ratio.within[0]),
             self.ratio.mapped(self.ratio.within[1]),
         )
-        hidden, z = self.hidden.least, normal(confidence)
+        hidden, noise = self.hidden.least, self.hidden.law.reach(confidence)
         rows = self.rows + hidden
-        if (
-            not all(map(math.isfinite, self.swing))
-            or hidden + z * self.hidden.deviation > rows / 2
-        ):
+        if not all(map(math.isfinite, self.swing)) or hidden + noise > rows / 2:
             return limits
         value, (low, high) = self.ratio.value, self.ratio.ends(confidence)
-        share, doubt = hidden / rows, z * self.hidden.deviation / rows
+        share, doubt = hidden / rows, noise / rows
         down, up = self.swing
         least = value + down * share - math.hypot(value - low, down * doubt)
         most = value + up * share + math.hypot(high - value, up * doubt)

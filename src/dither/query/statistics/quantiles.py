@@ -1,92 +1,38 @@
 """From the fitted leaf counts of one group to quantiles, extremes and the distribution
 function, with intervals.
 
-Leaves are public points, each value counting at the nearest one. Counts come in whole
-steps; only `extreme` needs to know how many of them one row is. All is post-processing
-of the tree's noisy sums: many quantiles cost as much as one.
+Intervals end on the outer edges of leaves, so they hold the plain answer about the
+values themselves. Counts come in whole steps, `row` of which are one row. All is
+post-processing of the tree's noisy sums: many quantiles cost as much as one.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.mechanisms.tree import Tree, TreeMechanism
+from dither.mechanisms.tree import TreeMechanism
 from dither.query.statistics.intervals import (
     ANYWHERE,
     NOTHING,
     Ends,
     Hidden,
     farthest,
-    normal,
     one_sided,
 )
+from dither.query.statistics.leaves import Leaves, Number
 from dither.query.statistics.totals import Estimate
 
-__all__ = ["Leaves", "cdf", "extreme", "quantile", "rank"]
+__all__ = ["TOLD", "cdf", "extreme", "quantile", "rank"]
 
-MOST = 4096
-STEPS = 4000
-"""Equal steps between the limits of a real; round in decimals, so that many values meet
-a point.
-"""
+TOLD = 10
+"""An extreme is shown if noise hides at most one row in this number."""
 
 Reals = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Leaves:
-    """The public points low, low + step, low + 2·step, …, the last one held at `high`.
-
-    The leaf of x, as an engine computes it, is held from 0 to count − 1: integers (and
-    dates in days, timestamps in microseconds): (x − low + step // 2) // step, all in
-    whole numbers; reals: floor((x − low) / step + 0.5).
-    """
-
-    low: float
-    high: float
-    integer: bool
-
-    @property
-    def step(self) -> int | float:
-        """1 for integers of at most 4096 values; otherwise the width over at most 4095
-        (integers) or 4000 (reals).
-        """
-        if self.integer:
-            return max(1, -(-(int(self.high) - int(self.low)) // (MOST - 1)))
-        return self.high / STEPS - self.low / STEPS or 1.0
-
-    @property
-    def count(self) -> int:
-        if not self.high > self.low:
-            return 1
-        return self._place(self.high) + 1 if self.integer else STEPS + 1
-
-    @property
-    def tree(self) -> Tree:
-        return Tree(self.count)
-
-    def leaf(self, x: float) -> int:
-        """The leaf of a value: the reference for what engines compute."""
-        return min(max(self._place(x), 0), self.count - 1)
-
-    def _place(self, x: float) -> int:
-        if self.integer:
-            return (int(x) - int(self.low) + int(self.step) // 2) // int(self.step)
-        return math.floor(
-            (min(max(x, self.low), self.high) - self.low) / self.step + 0.5
-        )
-
-    def value(self, leaf: int) -> int | float:
-        """The point that a leaf stands for."""
-        leaf = min(max(leaf, 0), self.count - 1)
-        if self.integer:
-            return min(int(self.low) + leaf * int(self.step), int(self.high))
-        return self.high if leaf == STEPS else self.low + leaf * self.step
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +41,12 @@ class Crossing:
 
     Fitted counts rise and fall with the noise. They are put in order first
     (Chernozhukov, Fernández-Val & Galichon 2010), so the leaf is the number of those
-    that lie below. For the ends they are not: below the first leaf whose figure may
-    reach `least`, and above the one after the last whose figure may lie below it, a
-    leaf t is the true one only if noise moved the figure at t, or at t − 1, farther
-    than it does in half of what the interval may miss. Hidden rows lie anywhere: each
-    may raise a figure by 1 − share, or lower it by share.
+    that lie below. For the ends they are not. The wanted values lie from the first leaf
+    whose true figure reaches `least` − `below` to the first one whose figure reaches
+    `least` + `above`. An end misses only if noise moved the figure at its leaf (or, for
+    the upper end, at the leaf before) farther than it does in half of what the interval
+    may miss. Hidden rows lie anywhere: each may raise a figure by 1 − share, or lower
+    it by share.
     """
 
     leaves: Leaves
@@ -107,36 +54,40 @@ class Crossing:
     counts: Reals
     share: float
     least: float
+    below: float = 0.0
+    above: float = 0.0
     hidden: Hidden = NOTHING
 
     @property
-    def measured(self) -> bool:
-        return float(self.counts.sum()) > 0
+    def total(self) -> float:
+        return float(self.counts.sum())
 
     @property
-    def value(self) -> int | float:
-        if not self.measured:
-            return self.leaves.value(self.leaves.count // 2)
-        return self.leaves.value(self._below(self._figures(), self._least()))
+    def leaf(self) -> int:
+        """The middle one if nothing was measured."""
+        if self.total <= 0:
+            return self.leaves.count // 2
+        return int(np.count_nonzero(self._figures() < self.least - self._lost))
+
+    @property
+    def value(self) -> Number:
+        return self.leaves.value(self.leaf)
 
     def ends(self, confidence: float) -> Ends:
         if self.hidden.open:
             return ANYWHERE
-        if not self.measured:
-            return self.leaves.value(0), self.leaves.value(self.leaves.count - 1)
-        figures, least = self._figures(), self._least()
-        up, down = (
-            self._reach(1 - self.share, confidence),
-            self._reach(self.share, confidence),
-        )
-        reached, short = (
-            np.flatnonzero(figures + up >= least),
-            np.flatnonzero(figures - down < least),
-        )
-        shown = self._below(figures, least)
+        if self.total <= 0:
+            return self.leaves.start(0), self.leaves.end(self.leaves.count - 1)
+        figures, shown = self._figures(), self.leaf
+        up = self._reach(1 - self.share, confidence)
+        down = self._reach(self.share, confidence)
+        least = self.least - self.below - self._lost
+        most = self.least + self.above + self._lost
+        reached = np.flatnonzero(figures + up >= least)
+        short = np.flatnonzero(figures - down < most)
         low = min(int(reached[0]) if reached.size else self.leaves.count, shown)
         high = max(int(short[-1]) + 1 if short.size else 0, shown)
-        return self.leaves.value(low), self.leaves.value(high)
+        return self.leaves.start(low), self.leaves.end(high)
 
     def _reach(self, counted: float, confidence: float) -> Reals:
         """How far a figure may be off to one side, to which so much of each hidden row
@@ -145,7 +96,7 @@ class Crossing:
         width = self.mechanism.reach(self.share, confidence)
         if self.hidden.nothing:
             return width
-        hidden = counted * normal(confidence) * self.hidden.deviation
+        hidden = counted * self.hidden.law.reach(confidence)
         found: Reals = np.hypot(width, hidden) + counted * self.hidden.least
         return found
 
@@ -154,13 +105,10 @@ class Crossing:
         figures: Reals = upto - self.share * upto[-1]
         return figures
 
-    def _least(self) -> float:
-        """Less what floats lose: without noise, counts are whole numbers."""
-        return self.least - 1e-6 - 1e-12 * abs(float(self.counts.sum()))
-
-    @staticmethod
-    def _below(figures: Reals, least: float) -> int:
-        return int(np.count_nonzero(figures < least))
+    @property
+    def _lost(self) -> float:
+        """The rounding error of floats: without noise, counts are whole numbers."""
+        return 1e-6 + 1e-12 * abs(self.total)
 
 
 def quantile(
@@ -171,14 +119,29 @@ def quantile(
     row: int = 1,
     hidden: Hidden = NOTHING,
 ) -> Estimate:
-    """The least point up to which the share `level` of all counts lies; the middle one
-    where there are none.
+    """The leaf up to which the share `level` of all counts lies; the middle one if
+    there are none.
+
+    The interval holds the quantile of either definition: the first value up to which
+    the share lies, and any number between the values at the places ⌊(n − 1) · level⌋ and
+    ⌈(n − 1) · level⌉, counted from 0. In rows, the first of these is where the figure
+    exceeds −level, the second where it reaches 1 − level; with a level of a / d,
+    figures are multiples of 1 / d.
     """
     if not 0 <= level <= 1:
-        raise ArgumentError("level", "must lie from 0 to 1, such as 0.5 for the median")
+        raise ArgumentError("level", "must be from 0 to 1, such as 0.5 for the median")
     if level in (0, 1):
         return extreme(counts, leaves, mechanism, row, largest=level == 1)
-    crossing = Crossing(leaves, mechanism, counts, float(level), 0.0)
+    apart = 1 / Fraction(repr(float(level))).denominator
+    crossing = Crossing(
+        leaves,
+        mechanism,
+        counts,
+        float(level),
+        0.0,
+        below=(level - apart) * row,
+        above=(1 - level - apart) * row,
+    )
     return Estimate(crossing.value, replace(crossing, hidden=hidden), crossing)
 
 
@@ -197,14 +160,22 @@ def extreme(
     *,
     largest: bool = False,
 ) -> Estimate:
-    """The least (or largest) point at or beyond which `rank` steps lie. The true
-    extreme lies from there, as far as noise lets see, up to the limit of all values:
-    nothing private can rule out a single row beyond."""
+    """The least (or largest) leaf at or beyond which `rank` steps lie. The true extreme
+    lies from there, as far as noise lets see, up to the limit of all values: nothing
+    private can rule out a single row beyond.
+
+    The value is None if noise hides more than a tenth of the noisy count: a leaf that
+    is far from the end of the group would look like an extreme. At least two ranks must
+    lie in the group, so a minimum that is shown never exceeds the maximum of the same
+    counts.
+    """
     needed = rank(mechanism, row, largest=largest)
+    hidden = mechanism.error(0.95, share=float(largest))
     crossing = Crossing(
         leaves, mechanism, counts, float(largest), -needed if largest else needed
     )
-    return Estimate(crossing.value, Beyond(crossing, largest))
+    told = crossing.total >= max(TOLD * hidden, 2 * needed)
+    return Estimate(crossing.value if told else None, Beyond(crossing, largest))
 
 
 @dataclass(frozen=True)
@@ -220,27 +191,61 @@ class Beyond:
         low, high = self.crossing.ends(one_sided(confidence))
         leaves = self.crossing.leaves
         return (
-            (low, leaves.value(leaves.count - 1))
+            (low, leaves.end(leaves.count - 1))
             if self.largest
-            else (leaves.value(0), high)
+            else (leaves.start(0), high)
         )
 
 
 def cdf(counts: Reals, x: float, leaves: Leaves, mechanism: TreeMechanism) -> Estimate:
-    """The share of all counts up to and with the leaf of x; one half where there are
-    none.
+    """The share of all counts up to x, with the leaf of x; one half if there are none.
+
+    The interval holds the share of the values that are at most x, wherever in its leaf
+    x lies: it reaches from the share before this leaf to the share with it.
     """
-    upto = np.cumsum(counts)
-    share = Share(
-        float(upto[leaves.leaf(x)]), float(upto[-1]), leaves.leaf(x), mechanism
+    if x < leaves.low or x >= leaves.high:
+        known = float(x >= leaves.low)
+        return Estimate(known, Known(known))
+    leaf, last = leaves.leaf(x), leaves.leaf(x)
+    while leaves.end(leaf - 1) >= x and leaf > 0:
+        leaf -= 1  # x is so near an edge that either leaf may have counted it
+    while leaves.start(last + 1) <= x and last + 1 < leaves.count:
+        last += 1
+    before = leaf - 1 if x < leaves.end(last) else last
+    upto, total = np.cumsum(counts), float(counts.sum())
+    low, high = (
+        Share(float(upto[at]) if at >= 0 else 0.0, total, at, mechanism)
+        for at in (before, last)
     )
-    return Estimate(share.value, share)
+    return Estimate(high.value, Between(low, high))
+
+
+@dataclass(frozen=True)
+class Known:
+    """A figure that is public."""
+
+    value: float
+
+    def ends(self, confidence: float) -> Ends:  # noqa: ARG002
+        return self.value, self.value
+
+
+@dataclass(frozen=True)
+class Between:
+    """The interval from the lower end of one share to the upper end of a larger one."""
+
+    low: Share
+    high: Share
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.low.ends(confidence)[0], self.high.ends(confidence)[1]
+        return min(low, self.high.value), high
 
 
 @dataclass(frozen=True)
 class Share:
-    """A count up to a leaf over the total count. A share p is possible if noise
-    explains part − p × total (Fieller).
+    """A count up to a leaf over the total count; 0 before the first leaf. A share p is
+    possible if noise explains part − p × total (Fieller).
     """
 
     part: float
@@ -255,6 +260,8 @@ class Share:
     def ends(self, confidence: float) -> Ends:
         if self.total <= 0:
             return 0.0, 1.0
+        if self.leaf < 0:
+            return 0.0, 0.0
         none, half, whole = (
             float(self.mechanism.reach(p, confidence)[self.leaf]) ** 2
             for p in (0.0, 0.5, 1.0)

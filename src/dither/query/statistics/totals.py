@@ -7,45 +7,69 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import noise_variance
+from dither.noise import Law
 from dither.query.statistics.intervals import (
     ANYWHERE,
     NOTHING,
     Ends,
     Hidden,
-    cut_ends,
-    normal,
     one_sided,
 )
-from dither.release import Around, Spread
+from dither.release import Around, Inside, Spread, clamped
 
-__all__ = ["Estimate", "Total", "at_most", "changed", "ends_of", "totals", "whole"]
+__all__ = [
+    "SIDES",
+    "Estimate",
+    "Total",
+    "at_most",
+    "changed",
+    "ends_of",
+    "totals",
+    "whole",
+]
+
+SIDES: dict[int, Ends] = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}
+"""The ranges of sums that are never negative, never positive, or either."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A value, and where the true one lies; `noise` is where it would lie if nothing
-    had been hidden.
+    had been hidden. As for a release, the value becomes the nearest one within public
+    limits, and its interval is cut to them and holds it (`Inside`). The value is None if
+    noise hides it.
     """
 
     value: Any
     spread: Spread
     noise: Spread | None = None
+    limits: Ends | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", clamped(self.value, self.limits))
 
     def ends(self, confidence: float, *, noise: bool = False) -> Ends:
-        spread = self.noise if noise and self.noise is not None else self.spread
-        low, high = spread.ends(confidence)
+        alone = self.noise if noise else None
+        low, high = (alone or self._inside).ends(confidence)
         return low, high
 
-    def seen(self, change: Callable[[Spread], Spread], value: Any) -> Estimate:
+    @property
+    def _inside(self) -> Spread:
+        return Inside(self.spread, self.value, self.limits)
+
+    def seen(
+        self, change: Callable[[Spread], Spread], value: Any, limits: Ends | None = None
+    ) -> Estimate:
         """The same, seen through a change of its spreads."""
         return Estimate(
             value,
-            change(self.spread),
+            change(self._inside),
             None if self.noise is None else change(self.noise),
+            limits,
         )
 
 
@@ -70,8 +94,8 @@ class Total:
 
     @property
     def value(self) -> float:
-        """With what was surely hidden; where that can lie on one side only, what seems
-        to lie on the other is noise.
+        """The estimate, including what clipping certainly removed; if clipping can only
+        move it to one side, a shift to the other side is noise.
         """
         hidden = self.hidden.sure if self.hidden.sure * self.sign >= 0 else 0.0
         return (self.noisy + hidden) * self.step
@@ -80,9 +104,12 @@ class Total:
         low, high = (
             self._open(confidence) if self.hidden.open else self.sides(confidence)
         )
-        low, high = min(low * self.step, self.value), max(high * self.step, self.value)
-        within = {1: (0.0, math.inf), -1: (-math.inf, 0.0), 0: ANYWHERE}[self.sign]
-        return cut_ends(low, high, within)
+        return low * self.step, high * self.step
+
+    @property
+    def limits(self) -> Ends:
+        """The public range of the true value."""
+        return SIDES[self.sign]
 
     def _open(self, confidence: float) -> Ends:
         width = self.mechanism.error(one_sided(confidence), integer=True)
@@ -95,10 +122,10 @@ class Total:
         )
 
     def sides(self, confidence: float) -> Ends:
-        """The ends in steps, before they are cut to where the truth is known to lie.
+        """The ends in steps, before they are cut to the known range of the true value.
 
         Each fails with half of what the interval may. The lower one (of what is never
-        negative) needs not know what was hidden.
+        negative) does not need to know what was hidden.
         """
         near = self.mechanism.error(confidence, integer=True)
         if self.hidden.nothing:
@@ -117,8 +144,12 @@ class Total:
         return low, high
 
     def _both(self, confidence: float) -> float:
-        both = noise_variance(self.mechanism) + self.hidden.deviation**2
-        return normal(confidence) * math.sqrt(both) + 1
+        return _joint(self.mechanism.law, self.hidden.law, confidence)
+
+
+@lru_cache(maxsize=256)
+def _joint(first: Law, second: Law, confidence: float) -> float:
+    return (first + second).reach(confidence)
 
 
 def totals(
@@ -142,7 +173,8 @@ def _total(
 ) -> Estimate:
     total = Total(noisy, mechanism, step, sign, hidden)
     value = noisy if step == 1 and not hidden.sure else total.value
-    return Estimate(value, total, Around(value, mechanism, integer=True, step=step))
+    noise = Around(value, mechanism, integer=True, step=step)
+    return Estimate(value, total, noise, total.limits)
 
 
 @dataclass(frozen=True)
@@ -165,24 +197,12 @@ def whole(estimates: Sequence[Estimate]) -> list[Estimate]:
     return [one.seen(Whole, round(one.value)) for one in estimates]
 
 
-@dataclass(frozen=True)
-class AtMost:
-    """The ends of a number that cannot be larger than a public one."""
-
-    inner: Spread
-    most: float
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = self.inner.ends(confidence)
-        return min(low, self.most), min(high, self.most)
-
-
 def at_most(estimates: Sequence[Estimate], most: int | None) -> list[Estimate]:
     """The same of numbers that cannot be larger than a public one, if there is one."""
     if most is None:
         return list(estimates)
     return [
-        one.seen(lambda spread: AtMost(spread, most), min(one.value, most))
+        one.seen(lambda spread: spread, one.value, (-math.inf, most))
         for one in estimates
     ]
 
@@ -190,7 +210,7 @@ def at_most(estimates: Sequence[Estimate], most: int | None) -> list[Estimate]:
 @dataclass(frozen=True)
 class Changed:
     """The ends of what was measured as a whole number and is shown otherwise, such as a
-    date; None where there is no bound.
+    date; None if there is no bound.
     """
 
     inner: Spread
@@ -209,6 +229,9 @@ def changed(
 ) -> list[Estimate]:
     """The same of what was measured as whole numbers, shown as what it stands for."""
     return [
-        one.seen(lambda spread: Changed(spread, convert), convert(int(one.value)))
+        one.seen(
+            lambda spread: Changed(spread, convert),
+            None if one.value is None else convert(int(one.value)),
+        )
         for one in estimates
     ]

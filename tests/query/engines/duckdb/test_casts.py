@@ -261,7 +261,7 @@ def test_reals_are_refused_as_texts_of_ids(database: duckdb.DuckDBPyConnection) 
     for tables in ((Table("data", (real,), owner="real"),), (parent, child)):
         with pytest.raises(
             ArgumentError,
-            match="real holds reals, which are no ids; declare it as INTEGER",
+            match="the column 'real' of 'data' holds real numbers, which cannot be ids; declare it as integer",
         ):
             engine(database, *tables)
     engine(database, parent).close()

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from dither.query.catalogue.model import Field, Table
-from dither.query.catalogue.types import Type
+from dither.query.catalogue.types import Range, Type
 from dither.query.engines.duckdb.check import about_source
 from dither.query.engines.duckdb.connection import connect
 from dither.query.engines.duckdb.lookup import reader_of
@@ -56,9 +56,9 @@ def test_lines(csv: Path) -> None:
     expected = [
         "t: 1 lines have more than 2,000,000 bytes and are left out",
         "t: 3 lines have a quotation mark inside a field, or one that is not closed on the line, and are left out; "
-        "if texts hold line breaks, write the table as Parquet",
+        "if values contain line breaks, write the table as Parquet",
         "t: 2 lines have more or fewer fields than the header and are left out",
-        "t: 2 lines hold text that is not UTF-8; those values count as NULL; save the file as UTF-8",
+        "t: 2 lines hold text that is not UTF-8; those values are read as NULL; save the file as UTF-8",
     ]
     for end in (b"\n", b"\r\n"):
         csv.write_bytes(end.join([b"a,b", *lines]))
@@ -71,9 +71,38 @@ def test_numbers(csv: Path) -> None:
     )
     advice = "4 of these have a comma in the number; write a point before decimals, and nothing between thousands"
     assert said(csv, a=Type.REAL, b=Type.REAL) == [
-        "t.a: 5 values are no real and count as NULL",
+        "t.a: 5 values are not of type real and are read as NULL",
         f"t.a: {advice}",
     ]
+
+
+def test_numbers_that_are_not_integers(csv: Path, tmp_path: Path) -> None:
+    csv.write_text("a,b\n5.5,1\n5.0,2\nNA,?\n-,4\n1e3,x\n", encoding="utf-8")
+    assert said(csv, a=Type.INTEGER, b=Type.INTEGER) == [
+        "t.a: 3 values are not of type integer and are read as NULL",
+        "t.a: 1 of these have decimals; declare the column as real to keep them",
+        "t.a: 2 of these stand for missing values, such as NA",
+        "t.b: 2 values are not of type integer and are read as NULL",
+        "t.b: 1 of these stand for missing values, such as NA",
+    ]
+    reals = [5.5, 5.0, float("nan"), float("inf"), None]
+    parquet.write_table(pa.table({"a": reals, "b": reals}), tmp_path / "t.parquet")
+    assert said(tmp_path / "t.parquet", a=Type.INTEGER, b=Type.REAL) == [
+        "t.a: 3 values are not of type integer and are read as NULL",
+        "t.a: 1 of these have decimals; declare the column as real to keep them",
+        "t.b: 2 values are not of type real and are read as NULL",
+    ]
+
+
+def test_an_infinity_within_bounds_is_read(tmp_path: Path) -> None:
+    reals = [5.5, float("nan"), float("inf")]
+    parquet.write_table(pa.table({"a": reals}), tmp_path / "t.parquet")
+    table = Table("t", (Field("a", Type.REAL, Range(0.0, 9.0)),))
+    source = reader_of(tmp_path / "t.parquet")
+    with connect() as connection:
+        stored = source.store(connection, table)
+        counted = list(about_source(connection, source, stored, table))
+    assert ("t.a", 1, "{} values are not of type real and are read as NULL") in counted
 
 
 def test_dates(csv: Path) -> None:
@@ -83,6 +112,7 @@ def test_dates(csv: Path) -> None:
         "12/31/2024",
         "1 Jan 2024",
         "24-12-31",
+        "0024-12-31",
         "20000-01-01",
         "infinity",
         "soon",
@@ -90,10 +120,9 @@ def test_dates(csv: Path) -> None:
     ]
     csv.write_text("a\n" + "\n".join(days) + "\n", encoding="utf-8")
     assert said(csv, a=Type.DATE) == [
-        "t.a: 5 values are no date and count as NULL",
-        "t.a: 4 of these are dates in another form; write them as 2024-12-31",
-        "t.a: 1 values are before the year 100; see whether years were written with two digits",
-        "t.a: 2 values are outside of the years 1 to 9999",
+        "t.a: 7 values are not of type date and are read as NULL",
+        "t.a: 4 of these are dates in another format; write them as 2024-12-31",
+        "t.a: 1 values are before the year 100; check whether years were written with two digits",
     ]
 
 
@@ -118,8 +147,8 @@ def test_parquet(tmp_path: Path) -> None:
         pa.table({"x": texts, "t": times, "time": far}), tmp_path / "t.parquet"
     )
     assert said(tmp_path / "t.parquet", x=Type.TEXT, t=Type.TIMESTAMP) == [
-        "t.x: 1 texts are not UTF-8; question marks stand for such bytes",
-        "t.t: 1 values are no timestamp and count as NULL",
+        "t.x: 1 strings are not UTF-8; their invalid bytes are read as question marks",
+        "t.t: 1 values are not of type timestamp and are read as NULL",
     ]
 
 
@@ -129,8 +158,8 @@ def test_json(tmp_path: Path) -> None:
         b'{"a": "1,5"}\n{"a": 1}\n{"a": 1}\nnonsense\n{"a": "\xff"}\n[1]\n'
     )
     assert said(path, a=Type.REAL) == [
-        "t: 3 lines or items are no objects and have only NULLs",
-        "t.a: 1 values are no real and count as NULL",
+        "t: 3 lines or items are not objects and have only NULLs",
+        "t.a: 1 values are not of type real and are read as NULL",
         "t.a: 1 of these have a comma in the number; write a point before decimals, and nothing between thousands",
         "t: 2 rows are exact copies of other rows",
     ]

@@ -79,7 +79,7 @@ def test_failures_say_nothing(
     problem = caught.value
     assert (
         str(problem)
-        == "the engine could not finish this question; its curator can look into it"
+        == "the engine could not finish this question; ask the curator to look at the cause"
     )
     assert problem.__cause__ is None
     assert problem.__context__ is None
@@ -298,9 +298,11 @@ def test_several_tables(tmp_path: Path) -> None:
 
 def test_a_table_without_a_source() -> None:
     catalogue = Catalogue("c", (Table("data", (Field("x", Type.INTEGER),)),))
-    with pytest.raises(ArgumentError, match="has no source; say where its rows are"):
+    with pytest.raises(
+        ArgumentError, match="has no source; name the file or address of its rows"
+    ):
         DuckDBEngine.of(catalogue)
-    with pytest.raises(ArgumentError, match="there is no table dta"):
+    with pytest.raises(ArgumentError, match="the table 'dta' does not exist"):
         DuckDBEngine.of(catalogue, {"dta": pd.DataFrame()})
 
 

@@ -25,18 +25,18 @@ from dither.query.engines.duckdb.readers.text_files import CsvFile
     [
         (
             "visits.xlsx",
-            "is a spreadsheet, which is not read; save it as CSV (in Excel: CSV UTF-8), or write ",
+            "is a spreadsheet, which cannot be opened directly; save it as CSV (in Excel: CSV UTF-8), or write ",
         ),
         (
             "visits.XLSX",
-            "dither.open(pandas.read_excel('visits.XLSX', dtype=str), …) and say types=",
+            "dither.open(pandas.read_excel('visits.XLSX', dtype=str), …) and pass types=",
         ),
         (
             "visits.feather",
             "write dither.open(pyarrow.feather.read_table('visits.feather'), …)",
         ),
         ("visits.sas7bdat", "dither.open(pandas.read_sas("),
-        ("visits.csv.zip", "pack it with gzip (.csv.gz)"),
+        ("visits.csv.zip", "compress it with gzip (.csv.gz)"),
         ("visits.what", "rename it to one of .csv, .tsv"),
     ],
 )
@@ -91,12 +91,12 @@ def test_paths_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_bytes(b"")
     (tmp_path / "empty").mkdir()
     for path, words in (
-        (tmp_path / "gone.csv", "is not there"),
+        (tmp_path / "gone.csv", "does not exist"),
         (tmp_path / "x.xlsx", "is a spreadsheet"),
-        (tmp_path / "empty", "holds no Parquet files"),
-        (tmp_path / "*.parquet", "holds no Parquet files"),
-        ("https://example.org/x.csv", "copy it to this machine"),
-        ("s3://bucket/x.parquet", "copy it to this machine"),
+        (tmp_path / "empty", "there are no Parquet files in"),
+        (tmp_path / "*.parquet", "there are no Parquet files in"),
+        ("https://example.org/x.csv", "copy it here"),
+        ("s3://bucket/x.parquet", "copy it here"),
     ):
         with pytest.raises(ArgumentError, match=words):
             schema_of(path)
@@ -132,5 +132,5 @@ def test_public_values(tmp_path: Path) -> None:
     path.write_text("region,beds\nb,2\na,10\na,\n,x\n", encoding="utf-8")
     assert public_values(str(path), "", "region", Type.TEXT) == ["a", "b"]
     assert public_values(path, "", "BEDS", Type.INTEGER) == [2, 10]
-    with pytest.raises(ArgumentError, match="has no column size"):
+    with pytest.raises(ArgumentError, match="has no column 'size'"):
         public_values(path, "", "size", Type.TEXT)

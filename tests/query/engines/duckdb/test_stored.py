@@ -64,8 +64,11 @@ def test_rows_are_read_as_declared() -> None:
 def test_declarations_that_do_not_fit() -> None:
     stored = StoredTable("t", {"d": StoredColumn("d", "DATE")})
     for field, words in (
-        (Field("d", Type.REAL), "d holds a date, not a real"),
-        (Field("e", Type.REAL), "its source has no column e"),
+        (
+            Field("d", Type.REAL),
+            "the column 'd' of 't' holds values of type date, not real",
+        ),
+        (Field("e", Type.REAL), "has no column 'e'"),
     ):
         with pytest.raises(ArgumentError, match=words):
             stored.field(Table("t", (field,)), field)

@@ -321,7 +321,7 @@ def test_tables_of_two_databases(address: str) -> None:
             catalogue,
             {"visits": address, "wards": made("CREATE TABLE wards (ward text)")},
         )
-    with pytest.raises(ArgumentError, match="wards: has no source"):
+    with pytest.raises(ArgumentError, match="'wards' has no source"):
         PostgresEngine.of(catalogue, {"visits": address})
 
 

@@ -33,15 +33,18 @@ def test_a_type_that_the_catalogue_does_not_know(
     with pytest.raises(ArgumentError) as refused:
         PostgresEngine.of(Catalogue("c", (table,), unit=Unit("b")), {"kinds": address})
     assert (
-        f"kinds: {column} is of type {shown}, which cannot be asked about; leave it out, or make a view"
+        f"the column '{column}' of 'kinds' has the type {shown}, which is not supported; leave it out, or make a view"
         in str(refused.value)
     )
 
 
 def test_a_type_that_is_another(address: str) -> None:
     table = Table("kinds", (Field("b", Type.INTEGER), Field("k", Type.REAL)), owner="b")
-    with pytest.raises(ArgumentError, match="k holds a date, not a real"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"the column 'k' of '.*' holds values of type date, not real",
+    ):
         PostgresEngine.of(Catalogue("c", (table,), unit=Unit("b")), {"kinds": address})
     table = Table("kinds", (Field("bb", Type.INTEGER),), owner="bb")
-    with pytest.raises(ArgumentError, match="has no column bb; did you mean b"):
+    with pytest.raises(ArgumentError, match="has no column 'bb'; did you mean b"):
         PostgresEngine.of(Catalogue("c", (table,), unit=Unit("bb")), {"kinds": address})

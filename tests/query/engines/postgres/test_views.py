@@ -52,7 +52,7 @@ def test_a_view_that_hides_a_volatile_function(views: str, name: str) -> None:
     run(views, "DROP VIEW IF EXISTS tried", f"CREATE VIEW tried AS {VOLATILE[name]}")
     with pytest.raises(
         ArgumentError,
-        match=r"tried: is a view (that calls .*volatile|of a random sample)",
+        match=r"'tried' is a view (that calls .*volatile|of a random sample)",
     ):
         dither.open(views, **DECLARED | {"table": "tried"})
 
@@ -98,7 +98,7 @@ def test_a_foreign_table(views: str, table: str) -> None:
 def test_rows_of_a_view_are_no_units(views: str) -> None:
     run(views, "DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT * FROM visits")
     with pytest.raises(
-        ArgumentError, match="is a view, whose rows have no ids of their own"
+        ArgumentError, match="is a view, whose rows do not have ids of their own"
     ):
         dither.open(views, **DECLARED | {"table": "tried", "unit": "row"})
 
@@ -115,12 +115,13 @@ def test_row_level_security_and_missing_rights(views: str) -> None:
     )
     guest = views.replace("postgres@", "guest@")
     with pytest.raises(
-        ArgumentError, match="hidden: hides rows from this user by row-level security"
+        ArgumentError, match="'hidden' hides rows from this user by row-level security"
     ):
         dither.open(guest, **DECLARED | {"table": "hidden"})
     for table in ("visits", "over_hidden"):
         with pytest.raises(
-            ArgumentError, match=f"{table}: cannot be read by this user; GRANT SELECT"
+            ArgumentError,
+            match=f"the table '{table}' cannot be read by this user; run GRANT SELECT ON {table}",
         ):
             dither.open(guest, **DECLARED | {"table": table})
     assert list(schema_of(guest, "partly")) == ["id", "ward", "cost"]

@@ -9,7 +9,7 @@ import pytest
 from tests.conformance.spark_asking import session
 from tests.test_docs import ROOT, blocks
 
-pytestmark = pytest.mark.engine("spark")
+pytestmark = [pytest.mark.engine("spark"), pytest.mark.full]
 
 
 def test_the_page(tmp_path, monkeypatch):

@@ -122,7 +122,7 @@ def test_failures_say_nothing(engine, visits, capfd, sql, parameters):
     problem = caught.value
     assert (
         str(problem)
-        == "the engine could not finish this question; its curator can look into it"
+        == "the engine could not finish this question; ask the curator to look at the cause"
     )
     assert (problem.__cause__, problem.__context__) == (None, None)
     assert SECRET not in "".join(traceback.format_exception(problem))
@@ -215,7 +215,7 @@ def test_a_session_that_is_stopped_in_the_middle(tmp_path):
         """)
     assert (
         done.stdout
-        == "the engine could not finish this question; its curator can look into it True []\n"
+        == "the engine could not finish this question; ask the curator to look at the cause True []\n"
     )
     assert done.stderr == ""
     assert done.returncode == 0

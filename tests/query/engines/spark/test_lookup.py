@@ -49,11 +49,13 @@ def test_a_view_of_the_curators_session(spark):
 
 
 def test_what_is_not_there(spark, tmp_path):
-    with pytest.raises(ArgumentError, match="the session has no table visit "):
+    with pytest.raises(ArgumentError, match="the session has no table 'visit' "):
         dither.open(spark, table="visit", unit="id", budget=1.0, ledger=":memory:")
-    with pytest.raises(ArgumentError, match="which table of the session is not said"):
+    with pytest.raises(ArgumentError, match="pass the name of a table of the session"):
         dither.open(spark, unit="id", budget=1.0, ledger=":memory:")
-    with pytest.raises(ArgumentError, match="cannot be read as Parquet; name a file"):
+    with pytest.raises(
+        ArgumentError, match="cannot be read as Parquet; name a Parquet file"
+    ):
         dither.open(
             str(tmp_path / "no.parquet"),
             engine="spark",
@@ -62,12 +64,13 @@ def test_what_is_not_there(spark, tmp_path):
             ledger=":memory:",
         )
     with pytest.raises(
-        ArgumentError, match="a list cannot be opened; pass a Spark session"
+        ArgumentError,
+        match="a source of type list cannot be opened; pass a Spark session",
     ):
         schema_of([1])
-    with pytest.raises(ArgumentError, match="its source has no column x; there is id"):
+    with pytest.raises(ArgumentError, match="has no column 'x'; use id"):
         read(spark.range(1), x=Type.INTEGER)
-    with pytest.raises(ArgumentError, match="holds a integer, not a date"):
+    with pytest.raises(ArgumentError, match="holds values of type integer, not date"):
         read(spark.range(1), id=Type.DATE)
 
 
@@ -75,7 +78,7 @@ def test_public_values(spark, tmp_path):
     frame = spark.sql("SELECT * FROM VALUES ('b'), ('a'), (NULL), ('b') AS t(k)")
     frame.write.parquet(str(tmp_path / "keys"))
     assert public_values(str(tmp_path / "keys"), "", "k", Type.TEXT) == ["a", "b"]
-    with pytest.raises(ArgumentError, match="has no column j"):
+    with pytest.raises(ArgumentError, match="has no column 'j'"):
         public_values(frame, "", "j", Type.TEXT)
 
 
@@ -83,6 +86,6 @@ def test_spark_connect_is_refused():
     Remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
     with pytest.raises(
         dither.errors.ArgumentError,
-        match="Spark Connect, whose plans cannot be looked into",
+        match="Spark Connect, whose plans cannot be inspected",
     ):
         dither.open(Remote(), table="visits", unit="id", budget=1.0, ledger=":memory:")

@@ -79,10 +79,10 @@ def test_missing_java(tmp_path):
     session()
     done = run(OPEN, PATH=str(tmp_path), JAVA_HOME="")
     assert done.stdout == (
-        "java: is not there, and Spark runs on it; install Java 17 or newer, and set JAVA_HOME if it is not found\n"
+        "Spark needs Java, which was not found; install Java 17 or newer, and set JAVA_HOME if it is not found\n"
     )
     done = run(OPEN, JAVA_HOME=str(tmp_path))
-    assert "java: is not there" in done.stdout
+    assert "Spark needs Java, which was not found" in done.stdout
 
 
 def test_old_java(tmp_path):
@@ -93,7 +93,7 @@ def test_old_java(tmp_path):
     java.chmod(0o755)
     done = run(OPEN, JAVA_HOME=str(tmp_path))
     assert done.stdout == (
-        "java: is version 11, which is too old for Spark 4; "
+        "Java 11 is too old for Spark 4; "
         "install Java 17 or newer, and set JAVA_HOME if it is not found\n"
     )
 

@@ -95,7 +95,7 @@ def test_types_that_cannot_be_asked_about_are_left_out(spark):
     ):
         with pytest.raises(
             ArgumentError,
-            match=f"{name} is stored as {stored}.*cast it to one in a view",
+            match=f"the column '{name}' of .* is stored as {stored}.*cast it in a view",
         ):
             read(frame, **{name: Type.TEXT})
 
@@ -196,7 +196,7 @@ def test_near_ids_are_different_owners(spark):
         ]
     fine = ["2024-01-01 00:00:00.123456", "2024-01-01 00:00:00.1234567"]
     assert owners(spark, "STRING", Type.TIMESTAMP, *fine)[1] is None
-    with pytest.raises(ArgumentError, match="id holds reals, which are no ids"):
+    with pytest.raises(ArgumentError, match="holds real numbers, which cannot be ids"):
         owners(spark, "DOUBLE", Type.TEXT, "5.0")
 
 
@@ -231,5 +231,5 @@ def test_odd_names_of_columns(spark):
     )
     names = dict.fromkeys(("a.b", "c`d", "${x}", "größe $1"), Type.INTEGER)
     assert read(frame, **names) == [(1, 2, 3, 4)]
-    with pytest.raises(ArgumentError, match="two columns named A"):
+    with pytest.raises(ArgumentError, match="two columns named 'A'"):
         schema_of(spark.sql("SELECT 1 a, 2 A"))

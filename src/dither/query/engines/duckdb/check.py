@@ -17,6 +17,8 @@ from dither.query.catalogue import calendar as dates
 from dither.query.catalogue.model import Field, Table
 from dither.query.catalogue.types import Type
 from dither.query.engines.columns import find_column
+from dither.query.engines.duckdb.casts import REAL, as_type
+from dither.query.engines.duckdb.dialect import DuckDBDialect
 from dither.query.engines.duckdb.readers.parquet_files import ROW, ParquetFiles
 from dither.query.engines.duckdb.readers.text_files import CsvFile, JsonFile
 from dither.query.engines.duckdb.readers.text_lines import (
@@ -27,6 +29,7 @@ from dither.query.engines.duckdb.readers.text_lines import (
 )
 from dither.query.engines.duckdb.stored import StoredColumn, StoredTable, TableReader
 from dither.query.engines.duckdb.words import NAMES, written
+from dither.query.operations import forms
 
 __all__ = ["about_source"]
 
@@ -35,15 +38,15 @@ FAULTS = {
     "quotes": (
         "{} lines have a quotation mark inside a field, or one that is "
         "not closed on the line, and are left out; "
-        "if texts hold line breaks, write the table as Parquet"
+        "if values contain line breaks, write the table as Parquet"
     ),
     "fields": "{} lines have more or fewer fields than the header and are left out",
     "bytes": (
-        "{} lines hold text that is not UTF-8; those values count as "
+        "{} lines hold text that is not UTF-8; those values are read as "
         "NULL; save the file as UTF-8"
     ),
 }
-REPLACED = "{} texts are not UTF-8; question marks stand for such bytes"
+REPLACED = "{} strings are not UTF-8; their invalid bytes are read as question marks"
 COPIES = "{} rows are exact copies of other rows"
 COMMA = r"\s*[+-]?[0-9][0-9. ]*,[0-9]+\s*"
 DATED = r"\s*[0-9]{1,4}[-./ ]+[0-9A-Za-z]{1,9}[-./ ,]+[0-9]{1,4}.*"
@@ -58,15 +61,17 @@ FORMS = {
         "have a comma in the number; write a point before decimals, and "
         "nothing between thousands",
     ),
-    Type.DATE: (DATED, "are dates in another form; write them as 2024-12-31"),
+    Type.DATE: (DATED, "are dates in another format; write them as 2024-12-31"),
     Type.TIMESTAMP: (
         DATED,
-        "are times in another form; write them as 2024-12-31 23:59:00",
+        "are times in another format; write them as 2024-12-31 23:59:00",
     ),
 }
 """How values of each type are often written, and what to say of those that cannot be
 read.
 """
+ABSENT = "stand for missing values, such as NA"
+DECIMALS = "have decimals; declare the column as real to keep them"
 
 
 def about_source(
@@ -75,7 +80,7 @@ def about_source(
     stored: StoredTable,
     table: Table,
 ) -> Iterator[tuple[str, int, str]]:
-    """What it is about, how many there are, and what is wrong with them."""
+    """The subject, the number of cases, and the problem."""
     if isinstance(reader, CsvFile):
         yield from (
             (table.name, number, FAULTS[fault])
@@ -85,7 +90,7 @@ def about_source(
         yield (
             table.name,
             _not_objects(connection, stored),
-            "{} lines or items are no objects and have only NULLs",
+            "{} lines or items are not objects and have only NULLs",
         )
     for field in table.fields:
         column, about = (
@@ -107,7 +112,7 @@ def about_source(
 
 
 def _faults(reader: CsvFile) -> dict[str, int]:
-    """How many lines of a CSV file are not read, or not fully, by reasons."""
+    """Number of lines of a CSV file that are not read, or not fully, by reasons."""
     names, separator = reader.header()
     lines, found = CsvLines(separator), Counter[str]()
     with opened(reader.path) as file:
@@ -147,26 +152,52 @@ def _values(
     """Values that are there and cannot be read as declared, and those that are read but
     can hardly be meant.
     """
-    lost = f"{column.there} IS NOT NULL AND {read} IS NULL"
-    form, advice = FORMS.get(field.type, ("", ""))
-    text = bool(form) and column.type == NAMES[Type.TEXT]
-    formed = (
-        f"{lost} AND regexp_full_match({column.there}, '{form}')" if text else "FALSE"
-    )
+    lost = f"{column.there} IS NOT NULL AND {_asked(read, field)} IS NULL"
+    reasons = dict(_reasons(column, field.type))
     counts = ", ".join(
-        f"count(*) FILTER ({one})" for one in (lost, formed, *_years(read, field.type))
+        f"count(*) FILTER ({one})"
+        for one in (
+            lost,
+            *_years(read, field.type),
+            *(f"{lost} AND {reason}" for reason in reasons.values()),
+        )
     )
     # The hash makes the engine look at every value.
-    sql = f"SELECT {counts}, bit_xor(hash({read})) FROM {stored.relation}"
-    unread, otherwise, old, far, _ = connection.execute(sql).fetchall()[0]
-    yield unread, f"{{}} values are no {field.type} and count as NULL"
-    yield otherwise, f"{{}} of these {advice}"
+    sql = f"SELECT bit_xor(hash({read})), {counts} FROM {stored.relation}"
+    _, unread, old, far, *others = connection.execute(sql).fetchall()[0]
+    yield unread, f"{{}} values are not of type {field.type} and are read as NULL"
+    for advice, number in zip(reasons, others, strict=True):
+        yield number, f"{{}} of these {advice}"
     yield (
         old,
-        "{} values are before the year 100; see whether years were "
+        "{} values are before the year 100; check whether years were "
         "written with two digits",
     )
     yield far, "{} values are outside of the years 1 to 9999"
+
+
+def _asked(read: str, field: Field) -> str:
+    """A column as questions read it: an infinity is NULL without a bound, and NaN
+    always is.
+    """
+    if field.type is not Type.REAL:
+        return read
+    return DuckDBDialect().clipped(read, field.type, field.range)
+
+
+def _reasons(column: StoredColumn, type_: Type) -> Iterator[tuple[str, str]]:
+    """Why values are not of a type, in words, and the SQL of it."""
+    sql, text = column.there, column.type == NAMES[Type.TEXT]
+    if type_ is Type.INTEGER and (text or column.type in REAL):
+        number = as_type(sql, column.type, Type.REAL)
+        yield DECIMALS, f"{number} <> trunc({number})"
+    if not text or type_ is Type.TEXT:
+        return
+    if type_ in FORMS:
+        form, advice = FORMS[type_]
+        yield advice, f"regexp_full_match({sql}, '{form}')"
+    absent = ", ".join(f"'{word}'" for word in forms.MISSING)
+    yield ABSENT, f"lower(trim({sql}, ' \t')) IN ({absent})"
 
 
 def _years(read: str, type_: Type) -> tuple[str, str]:
@@ -185,8 +216,8 @@ def _years(read: str, type_: Type) -> tuple[str, str]:
 def _replaced(
     connection: duckdb.DuckDBPyConnection, reader: ParquetFiles, column: StoredColumn
 ) -> int:
-    """How many texts are not UTF-8: they differ where such bytes are replaced and where
-    they are left out.
+    """Number of strings that are not UTF-8: they differ where such bytes are replaced
+    and where they are left out.
     """
     one, other = (
         f"(SELECT {ROW} AS row, {column.sql} AS x FROM {way})"
@@ -197,10 +228,10 @@ def _replaced(
 
 
 def _copies(connection: duckdb.DuckDBPyConnection, stored: StoredTable) -> int:
-    """How many rows there are of which all stored columns, declared or not, are those
-    of another row.
+    """Number of rows of which all stored columns, declared or not, are those of another
+    row.
     """
-    alike = '"how many are alike"'  # a name that hides no column
+    alike = '"number of copies in dither"'  # a name that hides no column
     groups = f"SELECT count(*) AS {alike}, * FROM {stored.relation} GROUP BY ALL"
     sql = f"SELECT coalesce(sum({alike} - 1), 0) FROM ({groups}) t"
     # A column that is not declared may hold what cannot be read

@@ -1,5 +1,5 @@
-"""Connections to DuckDB that reach nothing but what they are given, and folders for
-what is written beside them.
+"""Connections to DuckDB that reach only what they are given, and folders for what is
+written beside them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def described(connection: duckdb.DuckDBPyConnection, relation: str) -> dict[str,
 
 
 def text(value: str) -> str:
-    """A text in SQL."""
+    """A string in SQL."""
     return "'" + value.replace("'", "''") + "'"
 
 

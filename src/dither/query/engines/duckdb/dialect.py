@@ -1,4 +1,4 @@
-"""What DuckDB writes in its own way."""
+"""DuckDB's own dialect."""
 
 from __future__ import annotations
 
@@ -51,8 +51,10 @@ class DuckDBDialect(Dialect):
 
     def row_id(self, table: Table) -> str:
         if any(field.name.lower() == ROW_ID for field in table.fields):
-            hidden = f"{table.name} has a column {ROW_ID}, which hides the rows' own"
-            raise ArgumentError("unit", f"{hidden}; rename it")
+            hidden = (
+                f"{table.name!r} has a column {ROW_ID!r}, which hides the rows' own ids"
+            )
+            raise ArgumentError("unit", f"the table {hidden}; rename it")
         return ROW_ID
 
     def hashed(self, parts: Sequence[str]) -> str:
@@ -65,7 +67,7 @@ class DuckDBDialect(Dialect):
         if place > FARTHEST:
             raise ArgumentError(
                 "groups",
-                f"must be below {FARTHEST:,}; pass how many one unit may count for",
+                f"must be below {FARTHEST:,}; pass the most groups of one unit",
             )
         return f"min({x}, {place})[{place}]"
 

@@ -107,7 +107,7 @@ class DuckDBEngine(EngineBase[DuckDBSession]):
         lock(self._connection, files)
 
     def _load(self, table: Table, reader: TableReader) -> StoredTable:
-        """Copy the rows, or make a view of them where they have ids of their own."""
+        """Copy the rows, or make a view of them if they have ids of their own."""
         stored = reader.store(self._connection, table)
         sql = stored.read(table)
         kind = "TABLE" if stored.row is None else "VIEW"
@@ -120,7 +120,9 @@ class DuckDBEngine(EngineBase[DuckDBSession]):
                 self._held.append(stored.held)
             return stored
         raise ArgumentError(
-            table.name, "its source cannot be read to the end; look whether it is whole"
+            table.name,
+            f"the source of {table.name!r} cannot be read to the end; check whether it "
+            "is damaged",
         )
 
     def _begin(self) -> DuckDBSession:

@@ -1,5 +1,5 @@
-"""What can be opened: paths, data frames, DuckDB databases. Finding out their columns
-reads no row.
+"""Sources that can be opened: paths, data frames, DuckDB databases. Reading their
+columns reads no row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PARQUET = (".parquet", ".pq")
 DATABASE = (".duckdb", ".ddb", ".db")
 # Other libraries guess the type of a column from its values, which is private; as texts
 # they are read one by one.
-AS_TEXTS = "dither.open(pandas.{}({!r}, dtype=str), …) and say types="
+AS_TEXTS = "dither.open(pandas.{}({!r}, dtype=str), …) and pass types="
 ARROW = "dither.open(pyarrow.{}({!r}), …)"
 OTHERS = {
     **dict.fromkeys(
@@ -54,8 +54,8 @@ PACKED = (".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz")
 
 
 def reader_of(value: Any, stored: str = "") -> TableReader:
-    """What a path, a frame or a connection gives rows from; `stored` is the table's
-    name in a database.
+    """The source of rows behind a path, a frame or a connection; `stored` is the
+    table's name in a database.
     """
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
         return reader_of(*value)
@@ -64,7 +64,9 @@ def reader_of(value: Any, stored: str = "") -> TableReader:
     if type(value).__name__ == "DuckDBPyConnection":
         if not stored:
             raise ArgumentError(
-                "table", "which table of the connection is not said; name it"
+                "table",
+                "is missing; pass the name of a table of the connection, such as "
+                'table="visits"',
             )
         return OpenTable(value, stored)
     frame = frame_of(value)
@@ -73,8 +75,8 @@ def reader_of(value: Any, stored: str = "") -> TableReader:
     if frame is None:
         raise ArgumentError(
             "source",
-            f"a {type(value).__name__} cannot be opened; pass a path, a data "
-            "frame or a DuckDB connection",
+            f"a source of type {type(value).__name__} cannot be opened; pass a path, "
+            "a data frame or a DuckDB connection",
         )
     return frame
 
@@ -88,7 +90,7 @@ def _file(written: str, stored: str) -> TableReader:
     if "://" in written or "password=" in written:  # not shown: it may hold a password
         raise ArgumentError(
             "source",
-            "is no file here; copy it to this machine, or write "
+            "is not a file on this machine; copy it here, or write "
             "postgresql://… for a server",
         )
     if not _there(path) and any(sign in written for sign in "*?["):
@@ -101,7 +103,10 @@ def _file(written: str, stored: str) -> TableReader:
             written, [found for kind in PARQUET for found in path.rglob(f"*{kind}")]
         )
     if not (_there(path) and path.is_file()):
-        raise ArgumentError(f"{written:.200}", f"is not there; {_meant(path)}")
+        raise ArgumentError(
+            f"{written:.200}",
+            f"the file or folder '{written:.200}' does not exist; {_meant(path)}",
+        )
     return _single(path.resolve(), stored)
 
 
@@ -154,14 +159,17 @@ def _unknown(name: str, kind: str) -> str:
             if what == "a spreadsheet"
             else "write "
         )
-        return f"is {what}, which is not read; {sheet}{way.format(reader, name)}"
+        return (
+            f"is {what}, which cannot be opened directly; "
+            f"{sheet}{way.format(reader, name)}"
+        )
     if kind in PACKED:
         return (
-            "is packed in a way that is not read; unpack it, or pack it with "
-            "gzip (.csv.gz)"
+            "is compressed in a format that is not supported; unpack it, or compress "
+            "it with gzip (.csv.gz)"
         )
     known = ", ".join((*CSV, *JSON, *PARQUET, *DATABASE))
-    return f"has no ending that says what it holds; rename it to one of {known}"
+    return f"has an unknown ending; rename it to one of {known}"
 
 
 def _parquet(written: str, found: list[Path]) -> ParquetFiles:
@@ -171,13 +179,14 @@ def _parquet(written: str, found: list[Path]) -> ParquetFiles:
     if not paths:
         raise ArgumentError(
             written,
-            "holds no Parquet files; name some, or a single file of another kind",
+            f"there are no Parquet files in '{written:.200}'; name some, or a single "
+            "file of another kind",
         )
     return ParquetFiles(tuple(paths))
 
 
 def schema_of(value: Any, stored: str = "") -> Schema | None:
-    """Columns with their types, None for texts; None where they have to be declared
+    """Columns with their types, None for strings; None if they have to be declared
     (JSON).
     """
     return reader_of(value, stored).schema()

@@ -141,10 +141,10 @@ class StoredTable:
 
 @runtime_checkable
 class TableReader(Protocol):
-    """Where rows come from. Reading its schema reads no row."""
+    """Source of rows. Reading its schema reads no row."""
 
     def schema(self) -> Schema | None:
-        """Its columns; None where it does not list them."""
+        """Its columns; None if it does not list them."""
 
     def store(self, connection: duckdb.DuckDBPyConnection, table: Table) -> StoredTable:
         """Its rows behind a FROM clause of this connection."""

@@ -65,7 +65,7 @@ def connect(address: str) -> Connection:
         connection.adapters.register_loader("numeric", _whole_loader())
         return connection
     except psycopg.ProgrammingError:
-        problem = "is no address of PostgreSQL; write postgresql://user@host/database"
+        problem = "is not a PostgreSQL address; write postgresql://user@host/database"
     except psycopg.Error as error:
         problem = _problem(str(error).lower())
     raise ArgumentError(place(address), problem)
@@ -83,26 +83,27 @@ def _whole_loader() -> type[Loader]:
 
 
 def _problem(words: str) -> str:
-    """What the server or the way to it said, in words that hold neither its answer nor
-    a secret.
+    """The error of the server or of the way to it, in words that hold neither its
+    answer nor a secret.
     """
     if "password" in words or "authentication" in words or "pg_hba" in words:
         return (
-            "refuses this user or password; check both (a password is best "
+            "does not accept this user or password; check both (a password is best "
             "kept in ~/.pgpass or PGPASSWORD)"
         )
     if "database" in words and "does not exist" in words:
-        return "has no such database; check the last part of the address"
+        return "does not have this database; check the last part of the address"
     return (
         "cannot be reached; check the address, and that the server runs "
-        "and takes connections from here"
+        "and accepts connections from here"
     )
 
 
 def place(address: str) -> str:
-    """An address without user, password and options, to be shown. Where a sign in a
+    """An address without user, password and options, to be shown. If a sign in a
     password was not written as %…, a part of it is taken for host, port or database;
-    then nothing is shown."""
+    then nothing is shown.
+    """
     from psycopg import Error, conninfo
 
     try:
@@ -119,7 +120,7 @@ def place(address: str) -> str:
 
 
 def check_server(connection: Connection, shown: str) -> None:
-    """What this engine needs of a server: a version, UTF-8, and temporary tables."""
+    """Check what this engine needs of a server: a version, UTF-8, and temporary tables."""
     if connection.info.server_version < OLDEST:
         raise ArgumentError(
             shown,
@@ -135,19 +136,19 @@ def check_server(connection: Connection, shown: str) -> None:
     if not utf8:
         raise ArgumentError(
             shown,
-            "does not store texts in UTF-8; copy the tables to a database that does",
+            "does not store text in UTF-8; copy the tables to a database that does",
         )
     if not primary:
         raise ArgumentError(
             shown,
-            "is a standby, where nobody can make temporary tables; connect "
-            "to a server that is not",
+            "is a standby server, which cannot have temporary tables; connect "
+            "to the primary server",
         )
     if not temporary:
         raise ArgumentError(
             shown,
-            "lets this user make no temporary tables; GRANT TEMPORARY ON "
-            "DATABASE … to the user",
+            "does not let this user make temporary tables; run GRANT TEMPORARY ON "
+            "DATABASE … TO the user",
         )
 
 
@@ -173,5 +174,7 @@ def reading(address: Any) -> Iterator[Connection]:
         connection.close()
     if broken:
         raise ArgumentError(
-            place(address), "broke off while its tables were looked up; try again"
+            place(address),
+            f"the connection to {place(address)} broke off while its tables were "
+            "looked up; try again",
         )

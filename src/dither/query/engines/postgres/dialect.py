@@ -1,5 +1,5 @@
-"""What PostgreSQL writes in its own way. Its wide integers are NUMERIC, without a limit
-that matters.
+"""PostgreSQL's own dialect. Its wide integers are NUMERIC, without a limit that
+matters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOUBLINGS = 256
 class PostgresDialect(Dialect):
     """SQL for PostgreSQL 14 and later, over tables whose columns and types are known.
 
-    `collation` is the one by whose rules texts have upper and lower case; they are
+    `collation` is the one by whose rules strings have upper and lower case; they are
     always compared byte by byte.
     """
 
@@ -135,8 +135,8 @@ class PostgresDialect(Dialect):
         return f"trunc(sqrt({self.wide(x)}))"
 
     def doublings(self, x: str, first: int, power: int) -> str:
-        """How often `first` has to be doubled (to this power) to reach x: counted among
-        exact limits, from 0 on.
+        """Number of doublings of `first` (to this power) until x is reached: counted
+        among exact limits, from 0 on.
         """
         limits = ", ".join(str(first**power << place) for place in range(DOUBLINGS))
         value = once([self.wide(x)], lambda it: " * ".join([it] * power))

@@ -157,8 +157,8 @@ class PostgresEngine(EngineBase[PostgresSession]):
         if len(addresses) > 1:
             raise ArgumentError(
                 "source",
-                "tables lie in different databases, but a question sees one; "
-                "copy them to one",
+                "the tables are in different databases, but a question can read only "
+                "one; copy them to one",
             )
         return cls(
             catalogue,
@@ -167,7 +167,7 @@ class PostgresEngine(EngineBase[PostgresSession]):
         )
 
     def raw(self, table: Table, field: Field) -> str:
-        """A column as it is stored: NULL only where nothing is."""
+        """A column as it is stored: NULL only if nothing is."""
         return quoted(self.dialect.tables[table.name].column(table, field).name)
 
     def _begin(self) -> PostgresSession:
@@ -185,7 +185,9 @@ class PostgresEngine(EngineBase[PostgresSession]):
 
 
 def _check_columns(catalogue: Catalogue, tables: Mapping[str, StoredTable]) -> None:
-    """What is declared can be read; a row without an id of its own cannot be a unit."""
+    """Check that declared columns can be read; a row without an id of its own cannot be
+    a unit.
+    """
     for table in catalogue.tables:
         for field in table.fields:
             tables[table.name].column(table, field)

@@ -64,9 +64,9 @@ def find_table(connection: Connection, stored: str, shown: str) -> StoredTable:
     )
     if named is None:
         what = (
-            f"has no table {stored}"
+            f"has no table {stored!r}"
             if stored
-            else "has several tables or none; say which one"
+            else "needs the name of one of its tables (table=)"
         )
         raise ArgumentError(shown, f"{what}; {nearest(stored, tables)}")
     schema, name, oid, kind, parts = tables[named]
@@ -81,11 +81,13 @@ def find_table(connection: Connection, stored: str, shown: str) -> StoredTable:
         denied = error.sqlstate == DENIED
     if denied is not None or not table.columns:
         way = (
-            "GRANT SELECT on it to the user"
+            f"run GRANT SELECT ON {named} TO the user"
             if denied is not False
-            else "try SELECT * FROM it as this user"
+            else f"run SELECT * FROM {named} as this user to see why"
         )
-        raise ArgumentError(named, f"cannot be read by this user; {way}")
+        raise ArgumentError(
+            named, f"the table {named!r} cannot be read by this user; {way}"
+        )
     return table
 
 
@@ -96,7 +98,7 @@ def _tables(connection: Connection) -> dict[str, tuple[Any, ...]]:
 
 
 def table_names(source: Any) -> list[str]:
-    """What the tables and views of a database are called."""
+    """Names of the tables and views of a database."""
     with reading(source) as connection:
         return list(_tables(connection))
 
@@ -135,7 +137,7 @@ def schema_of(source: Any, stored: str = "") -> dict[str, Type | None]:
 
 
 def name_of(source: Any, stored: str = "") -> str:
-    """What a table is called if nobody says so."""
+    """Default name of a table."""
     if stored:
         return stored.rpartition(".")[2]
     return place(source).rpartition("/")[2] if isinstance(source, str) else "data"

@@ -34,8 +34,8 @@ TYPES = {
     "bool": Type.BOOLEAN,
     "date": Type.DATE,
 }
-"""By the names of the types in the server's catalogue. Enumerations are texts, and a
-domain is what it is made of.
+"""By the names of the types in the server's catalogue. Enumerations are strings, and a
+domain has the type that it is based on.
 """
 WHOLE = re.compile(r"numeric\((\d+),0\)")
 EARLIEST, LATEST = "DATE '0001-01-01'", "DATE '9999-12-31'"
@@ -63,19 +63,17 @@ class StoredColumn:
     type: Type | None
 
     def read(self, wanted: Type, *, id: bool) -> str:
-        """The column as a type: what cannot be read is NULL. An id is never rounded,
-        which would make two of one.
+        """The column as a type: what cannot be read is NULL, and nothing is rounded to
+        an integer. Fewer forms of a string are ids (rule R10).
         """
         x = quoted(self.name)
         if self.kind == "numeric":
             return _of_number(x, wanted, id)
         match self.type:
             case Type.TEXT:
-                return casts.of_text(
-                    f"(CAST({x} AS text) {BYTES})", wanted, stored=True, exact=id
-                )
+                return casts.of_stored(f"(CAST({x} AS text) {BYTES})", wanted, id=id)
             case Type.REAL:
-                return _of_real(f"CAST({x} AS double precision)", wanted, id)
+                return _of_real(f"CAST({x} AS double precision)", wanted)
             case Type.DATE | Type.TIMESTAMP:
                 naive = f"({x} AT TIME ZONE 'UTC')" if self.kind == "timestamptz" else x
                 return _of_moment(naive, self.type, wanted, id)
@@ -91,31 +89,36 @@ def _of_number(x: str, wanted: Type, id: bool) -> str:
             Type.INTEGER,
         )
     if wanted is Type.BOOLEAN:
-        return f"({x} <> 0)"
+        return _of_one_or_zero(x)
     return (
-        casts.whole_of(x, exact=id)
+        casts.whole_of(x, exact=True)
         if wanted is Type.INTEGER
         else casts.real_of(x, infinite=True)
     )
 
 
 def _of_whole(x: str, type_: Type, wanted: Type) -> str:
-    """Whole numbers and truths."""
+    """Whole numbers and booleans."""
     if wanted is Type.TEXT:
         return casts.as_text(x, type_)
     if type_ is Type.BOOLEAN and wanted.numeric:
         return f"CAST(CAST({x} AS integer) AS {NAMES[wanted]})"
     return (
-        f"({x} <> 0)"
+        _of_one_or_zero(x)
         if wanted is not type_ and wanted is Type.BOOLEAN
         else f"CAST({x} AS {NAMES[wanted]})"
     )
 
 
-def _of_real(x: str, wanted: Type, id: bool) -> str:
+def _of_real(x: str, wanted: Type) -> str:
     if wanted is Type.INTEGER:
-        return casts.whole_real(x, exact=id)
+        return casts.whole_real(x, exact=True)
     return casts.as_text(x, Type.REAL) if wanted is Type.TEXT else x
+
+
+def _of_one_or_zero(x: str) -> str:
+    """A number as a boolean."""
+    return f"(CASE WHEN {x} = 1 THEN TRUE WHEN {x} = 0 THEN FALSE END)"
 
 
 def _of_moment(x: str, type_: Type, wanted: Type, id: bool) -> str:
@@ -137,8 +140,8 @@ def _of_moment(x: str, type_: Type, wanted: Type, id: bool) -> str:
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table or a view of the server. `row` is the SQL of a row's own id; None where
-    its rows have none.
+    """A table or a view of the server. `row` is the SQL of a row's own id; None if its
+    rows have no id.
     """
 
     schema: str
@@ -154,7 +157,7 @@ class StoredTable:
         if self.row is None:
             raise ArgumentError(
                 "unit",
-                f"{self.name} is a view, whose rows have no ids of their own; "
+                f"{self.name!r} is a view, whose rows do not have ids of their own; "
                 "name the column with the unit's id",
             )
         return self.row
@@ -177,8 +180,8 @@ class StoredTable:
             )
             raise ArgumentError(
                 table.name,
-                f"{column.name} is of type {column.shown}, which cannot be asked "
-                f"about; {way}",
+                f"the column {column.name!r} of {table.name!r} has the type "
+                f"{column.shown}, which is not supported; {way}",
             )
         check_readable(table, field, column.type)
         return column

@@ -55,7 +55,8 @@ def _below(connection: Connection, oid: int, named: str) -> list[int]:
     if kind == "f":
         way = "connect to that server, or make a materialized view"
         raise ArgumentError(
-            named, f"reads a foreign table, whose rows are on another server; {way}"
+            named,
+            f"{named!r} reads a foreign table, whose rows are on another server; {way}",
         )
     rules = (
         [tree for (tree,) in connection.execute(RULES.encode(), [oid]).fetchall()]
@@ -74,7 +75,9 @@ def _below(connection: Connection, oid: int, named: str) -> list[int]:
 def _check_tree(connection: Connection, tree: str, named: str) -> None:
     way = "take it out of the view, or make a materialized view"
     if SAMPLED in tree:
-        raise ArgumentError(named, f"is a view of a random sample (TABLESAMPLE); {way}")
+        raise ArgumentError(
+            named, f"{named!r} is a view of a random sample (TABLESAMPLE); {way}"
+        )
     functions, operators = (
         list(map(int, one.findall(tree))) for one in (FUNCTIONS, OPERATORS)
     )
@@ -82,8 +85,8 @@ def _check_tree(connection: Connection, tree: str, named: str) -> None:
     for (name,) in volatile:
         raise ArgumentError(
             named,
-            f"is a view that calls {name}(), which is volatile: it may differ "
-            f"each time; {way}",
+            f"{named!r} is a view that calls {name}(), which is volatile: its rows may "
+            f"differ each time; {way}",
         )
 
 
@@ -93,7 +96,7 @@ def check_rows(connection: Connection, oid: int, named: str) -> None:
         b"SELECT row_security_active($1::oid)", [oid]
     ).fetchall()
     if active:
-        way = "connect as a user whom it does not apply to (BYPASSRLS)"
+        way = "connect as a user to whom it does not apply (BYPASSRLS)"
         raise ArgumentError(
-            named, f"hides rows from this user by row-level security; {way}"
+            named, f"{named!r} hides rows from this user by row-level security; {way}"
         )

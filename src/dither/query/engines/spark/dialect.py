@@ -1,4 +1,4 @@
-"""What Spark writes in its own way."""
+"""Spark's own dialect."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from dither.query.operations.writing import SPARK
 __all__ = ["SparkDialect"]
 
 LIMBS = 21
-"""Sums of narrow integers are taken in parts of so many bits: 64-bit sums of 2^42 of
-them cannot overflow.
+"""Number of bits of the parts in which narrow integers are summed: 64-bit sums of 2^42
+of them cannot overflow.
 """
 WIDEST = 126
 LONG = 400
@@ -86,7 +86,7 @@ class SparkDialect(Dialect):
         types: Sequence[Type],
         parameters: list[Any],
     ) -> str:
-        """As one text, which is cheaper to pass on than thousands of constants."""
+        """A single string, which is cheaper to pass on than thousands of constants."""
         written = [list(map(_written, row)) for row in zip(*values, strict=True)]
         parameters.append(json.dumps(written))
         rows = f"posexplode(from_json(${len(parameters)}, 'array<array<string>>'))"
@@ -113,6 +113,9 @@ class SparkDialect(Dialect):
         middle = self.wide(f"sum(shiftright({narrow}, {LIMBS}) & {mask})")
         parts = f"{high} * {1 << 2 * LIMBS} + {middle} * {1 << LIMBS}"
         return f"({parts} + sum({narrow} & {mask}))"
+
+    def without_low_bits(self, x: str, shift: int) -> str:
+        return f"shiftright({x} + {(1 << shift) - 1}, {shift})"
 
     def root_near(self, x: str) -> str:
         """A step of Newton's from the double's root, which is within 2^-51."""

@@ -138,8 +138,8 @@ class SparkEngine(EngineBase[SparkStatements]):
             way = "write its rows to a table, and open that"
             raise ArgumentError(
                 table.name,
-                "its rows may be others each time they are read, because of "
-                f"{moving}; {way}",
+                f"the rows of {table.name!r} may differ each time they are read, "
+                f"because of {moving}; {way}",
             )
         columns, rows = fields_of(frame, table), placed(frame)
         if table.owner is None and table.link is None and not table.public:
@@ -168,7 +168,9 @@ class SparkEngine(EngineBase[SparkStatements]):
                 rows.selectExpr("*", f"monotonically_increasing_id() AS {ROW}")
             )
         raise ArgumentError(
-            table.name, "its source cannot be read to the end; look whether it is whole"
+            table.name,
+            f"the source of {table.name!r} cannot be read to the end; check whether it "
+            "is damaged",
         )
 
     def _kept(self, frame: Any) -> Any:
@@ -177,7 +179,7 @@ class SparkEngine(EngineBase[SparkStatements]):
         return copy
 
     def raw(self, table: Table, field: Field) -> str:
-        """A column as it is stored: NULL only where nothing is."""
+        """A column as it is stored: NULL only if nothing is."""
         return self.tables[table.name].places[field.name]
 
     def _begin(self) -> SparkStatements:
@@ -213,7 +215,7 @@ def compute(frame: Any) -> None:
 
 
 def forget(frame: Any) -> None:
-    """Let the cluster forget the rows of a data frame that were kept."""
+    """Drop the rows of a data frame that the cluster kept."""
     with suppress(Exception):
         frame.unpersist()
         plan = frame._jdf.queryExecution().analyzed()

@@ -35,8 +35,8 @@ def _frame(value: Any, stored: str) -> Any:
     if type(value).__module__.startswith("pyspark.sql.connect"):
         raise ArgumentError(
             "source",
-            "is a session of Spark Connect, whose plans cannot be looked "
-            "into; pass one that was made on the driver",
+            "cannot be of Spark Connect, whose plans cannot be inspected; pass a "
+            "session or data frame of the driver",
         )
     if hasattr(value, "newSession"):
         return _table(value, stored)
@@ -45,15 +45,19 @@ def _frame(value: Any, stored: str) -> Any:
     if not isinstance(value, str | Path):
         raise ArgumentError(
             "source",
-            f"a {type(value).__name__} cannot be opened; pass a Spark session "
-            "or data frame",
+            f"a source of type {type(value).__name__} cannot be opened; pass a Spark "
+            "session or data frame",
         )
     return _files(str(value)) if str(value) else _table(running(), stored)
 
 
 def _table(spark: Any, name: str) -> Any:
     if not name:
-        raise ArgumentError("table", "which table of the session is not said; name it")
+        raise ArgumentError(
+            "table",
+            "is missing; pass the name of a table of the session, such as "
+            'table="visits"',
+        )
     with suppress(Exception):
         return spark.table(name)
     known: list[str] = []
@@ -61,7 +65,8 @@ def _table(spark: Any, name: str) -> Any:
         known = [table.name for table in spark.catalog.listTables()]
     raise ArgumentError(
         "table",
-        f"the session has no table {name} that can be read now; {nearest(name, known)}",
+        f"the session has no table {name!r} that can be read now; "
+        f"{nearest(name, known)}",
     )
 
 
@@ -75,8 +80,8 @@ def _files(path: str) -> Any:
         )
     raise ArgumentError(
         f"{path:.200}",
-        "cannot be read as Parquet; name a file or folder of it, or a "
-        "table of the session",
+        f"the source '{path:.200}' cannot be read as Parquet; name a Parquet file or "
+        "folder, or a table of the session",
     )
 
 

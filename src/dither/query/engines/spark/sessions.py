@@ -157,7 +157,9 @@ def _launched(launch: Any, conf: Any, folder: Path) -> Any:
                 .splitlines()[-1:]
             )
     raise ArgumentError(
-        "spark", f"could not be started; {''.join(last)[:300] or 'it said nothing'}"
+        "spark",
+        f"Spark could not be started: {''.join(last)[:300] or 'no reason was given'}; "
+        "check its settings and Java",
     )
 
 
@@ -168,16 +170,18 @@ def _check_java() -> None:
         f"install Java {OLDEST_JAVA} or newer, and set JAVA_HOME if it is not found"
     )
     if java is None or not Path(java).exists():
-        raise ArgumentError("java", f"is not there, and Spark runs on it; {wanted}")
+        raise ArgumentError("java", f"Spark needs Java, which was not found; {wanted}")
     said = subprocess.run(
         [java, "-version"], capture_output=True, text=True, check=False
     ).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     if found is None or int(found[1]) < OLDEST_JAVA:
-        version = f"version {found[1]}" if found else "of an unknown version"
-        raise ArgumentError(
-            "java", f"is {version}, which is too old for Spark 4; {wanted}"
+        why = (
+            f"Java {found[1]} is too old for Spark 4"
+            if found
+            else "the version of Java is unknown"
         )
+        raise ArgumentError("java", f"{why}; {wanted}")
 
 
 def own(spark: Any) -> Any:
@@ -210,7 +214,7 @@ HUSHED = _Hushed()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """What PySpark logs in this thread, and warns of, stays unsaid."""
+    """PySpark's log messages and warnings in this thread are suppressed."""
     with warnings.catch_warnings(), _hush():
         warnings.simplefilter("ignore")
         yield

@@ -19,14 +19,14 @@ NODES = {
     "Sample": "TABLESAMPLE",
     **dict.fromkeys(
         ("MapPartitions", "MapElements", "FlatMapGroupsInPandas", "MapInPandas"),
-        "a function of your own",
+        "a user-defined function",
     ),
     **dict.fromkeys(
         ("MapInArrow", "FlatMapGroupsInArrow", "ScriptTransformation"),
-        "a function of your own",
+        "a user-defined function",
     ),
     **dict.fromkeys(
-        ("TypedFilter", "MapGroups", "CoGroup", "PythonUDTF"), "a function of your own"
+        ("TypedFilter", "MapGroups", "CoGroup", "PythonUDTF"), "a user-defined function"
     ),
 }
 MOMENTS = (
@@ -84,7 +84,7 @@ def unsteady(frame: Any) -> str | None:
     return found or (
         None
         if plan.deterministic()
-        else "a function that gives another value each time"
+        else "a function that may give another value each time"
     )
 
 
@@ -104,7 +104,7 @@ def _of_node(node: Any) -> Iterator[str]:
     if name in NODES:
         yield NODES[name]
     if "UDF" in name or "Pandas" in name:
-        yield "a function of your own"
+        yield "a user-defined function"
     for expression in _sequence(node.expressions()):
         yield from _of_expression(expression, 0)
 
@@ -117,7 +117,7 @@ def _of_expression(expression: Any, depth: int) -> Iterator[str]:
     if kind in MOMENTS:
         yield f"{expression.prettyName()}()"
     elif any(word in kind for word in OWN):
-        yield "a function of your own"
+        yield "a user-defined function"
     elif kind in BY_ORDER or _volatile(expression):
         yield f"{expression.prettyName()}()"
     if depth < DEEPEST:

@@ -22,9 +22,11 @@ from dither.query.engines.columns import (
     ids,
     unique,
 )
+from dither.query.engines.spark import casts
 from dither.query.engines.spark.sessions import shared
 from dither.query.engines.spark.words import NAMES
-from dither.query.operations.casts import SPARK_DAY, SPARK_WHOLE, spark_cast
+from dither.query.operations import forms
+from dither.query.operations.casts import spark_cast
 
 __all__ = [
     "StoredColumn",
@@ -81,8 +83,8 @@ class StoredColumn:
         return Type.TEXT if TEXTS.fullmatch(self.stored) else TYPES.get(self.stored)
 
     def read(self, type_: Type) -> str:
-        """What cannot be read is NULL. Texts are compared byte by byte, and CHAR
-        without its padding (rule R10).
+        """Unreadable values are NULL, and so are numbers that would be rounded. Strings
+        are compared byte by byte, and CHAR without its padding (rule R10).
         """
         sql, mine = f"d{self.place}", self.type
         assert mine is not None
@@ -93,18 +95,21 @@ class StoredColumn:
                 else sql
             )
             sql = f"rtrim({sql})" if self.padded else sql
-        elif DECIMAL.fullmatch(self.stored) and type_ in (Type.INTEGER, Type.TEXT):
-            return (
-                f"try_cast(round({sql}) AS BIGINT)"
-                if type_ is Type.INTEGER
-                else self._digits()
-            )
-        elif self.stored.upper() not in NAMES.values():
+            return sql if type_ is Type.TEXT else casts.of_text(sql, type_)
+        if type_ is Type.BOOLEAN and mine is not Type.BOOLEAN:
+            return casts.one_or_zero(sql)
+        if type_ is Type.INTEGER and DECIMAL.fullmatch(self.stored):
+            return casts.whole_decimal(sql)
+        if type_ is Type.INTEGER and mine is Type.REAL:
+            return casts.whole_real(sql)
+        if type_ is Type.TEXT and DECIMAL.fullmatch(self.stored):
+            return self._digits()
+        if self.stored.upper() not in NAMES.values():
             sql = f"CAST({sql} AS {NAMES[mine]})"
         return spark_cast(sql, mine, type_)
 
     def _digits(self) -> str:
-        """A decimal as a text without zeros behind its digits: 1.50 and 1.5 are one id."""
+        """A decimal as a string without trailing zeros: 1.50 and 1.5 are one id."""
         text, decimal = f"CAST(d{self.place} AS STRING)", DECIMAL.fullmatch(self.stored)
         return (
             f"rtrim('.', rtrim('0', {text}))"
@@ -120,14 +125,15 @@ class StoredColumn:
         return read if exact is None else f"(CASE WHEN {exact} THEN {read} END)"
 
     def _exactly(self, type_: Type) -> str | None:
-        """Whether a value is read without loss; None where it always is."""
+        """Whether a value is read without loss; None if it always is."""
         sql = f"d{self.place}"
-        if type_ is Type.INTEGER and self.real:
-            return f"{sql} = rint({sql})"
-        if type_ is Type.INTEGER and self.type in (Type.TEXT, Type.REAL):
-            return f"CAST({sql} AS STRING) RLIKE '{SPARK_WHOLE}'"
+        if type_ is Type.INTEGER and self.type is Type.TEXT:
+            return f"NOT CAST({sql} AS STRING) RLIKE '[eE]'"
         if type_ is Type.DATE and self.type is Type.TEXT:
-            return f"CAST({sql} AS STRING) RLIKE '{SPARK_DAY}'"
+            return f"NOT contains(CAST({sql} AS STRING), ':')"
+        if type_ is Type.TIMESTAMP and self.type is Type.TEXT:
+            finer = casts.written(forms.FINER)
+            return f"NOT CAST({sql} AS STRING) RLIKE '{finer}'"
         if type_ is Type.DATE and self.type is Type.TIMESTAMP:
             moment = self.read(Type.TIMESTAMP)
             return f"{moment} = CAST(CAST({moment} AS DATE) AS TIMESTAMP_NTZ)"
@@ -168,11 +174,11 @@ def places_of(frame: Any, table: Table) -> dict[str, str]:
 def _field(columns: Mapping[str, StoredColumn], table: Table, field: Field) -> str:
     column = find_column(columns, table, field.name)
     if column.type is None:
-        way = "cast it to one in a view, or leave it out of the catalogue"
+        way = "cast it in a view, or leave it out of the catalogue"
         raise ArgumentError(
             table.name,
-            f"{field.name} is stored as {column.stored:.60}, which is no "
-            f"{field.type}; {way}",
+            f"the column {field.name!r} of {table.name!r} is stored as "
+            f"{column.stored:.60}, which cannot be read as {field.type}; {way}",
         )
     check_readable(table, field, column.type)
     if field.name not in ids(table):

@@ -102,9 +102,9 @@ def test_pandas_columns_that_are_left_out() -> None:
     )
     assert schema_of(frame) == {"a": Type.INTEGER, "5": Type.TEXT}
     assert rows_of(frame, **{"5": Type.TEXT}) == [("x",)]
-    with pytest.raises(ArgumentError, match="its source has no column d"):
+    with pytest.raises(ArgumentError, match="has no column 'd'"):
         rows_of(frame, d=Type.TEXT)
-    with pytest.raises(ArgumentError, match="two columns named A"):
+    with pytest.raises(ArgumentError, match="two columns named 'A'"):
         schema_of(pd.DataFrame([[1, 2]], columns=["a", "A"]))
 
 
@@ -372,7 +372,8 @@ def test_reals_are_no_ids_but_where_they_are_whole() -> None:
     frame = pd.DataFrame(numbered([1.0, float("nan"), 2.0, 2.5]))
     assert owners_of(frame, Type.INTEGER) == [1, None, 2, None]
     with pytest.raises(
-        ArgumentError, match="id holds reals, which are no ids; declare it as INTEGER"
+        ArgumentError,
+        match="the column 'id' of 'data' holds real numbers, which cannot be ids; declare it as integer",
     ):
         owners_of(frame, Type.TEXT)
 

@@ -70,7 +70,7 @@ def test_many_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert sorted(rows_of("**/*.parquet")) == [(0,), (0,), (1,), (1,), (2,)]
     parquet(folder / "c.parquet", "SELECT 'x' AS i")
     with pytest.raises(
-        ArgumentError, match=r"c\.parquet: has other columns than|b\.parquet: has other"
+        ArgumentError, match=r"[bc]\.parquet has other columns or types than"
     ):
         schema_of(folder.parent)
 
@@ -93,14 +93,15 @@ def test_what_is_no_parquet(tmp_path: Path) -> None:
 def test_a_type_that_cannot_be_made(tmp_path: Path) -> None:
     path = parquet(tmp_path / "t.parquet", "SELECT DATE '2024-01-01' AS day, 1 AS a")
     with pytest.raises(
-        ArgumentError, match="day holds a date, not a real; declare what it holds"
+        ArgumentError,
+        match="the column 'day' of 'data' holds values of type date, not real; declare the stored type",
     ):
         rows_of(path, a=Type.INTEGER, day=Type.REAL)
 
 
 def test_names_that_look_like_patterns(tmp_path: Path) -> None:
     path = parquet(tmp_path / "z[1].parquet", "SELECT 1 AS a")
-    with pytest.raises(ArgumentError, match="stands for other names; rename it"):
+    with pytest.raises(ArgumentError, match="has a wildcard in its path"):
         schema_of(path)
 
 

@@ -132,7 +132,7 @@ def test_only_the_header_is_looked_at(csv: Path) -> None:
 )
 def test_no_header(csv: Path, content: bytes) -> None:
     csv.write_bytes(content)
-    with pytest.raises(ArgumentError, match="has no header line in UTF-8"):
+    with pytest.raises(ArgumentError, match="has no header line"):
         schema_of(csv)
 
 
@@ -154,14 +154,14 @@ def test_cut_off(tmp_path: Path) -> None:
 
 def test_columns_that_cannot_be_told_apart(csv: Path) -> None:
     csv.write_bytes(b"a,A\n1,2\n")
-    with pytest.raises(ArgumentError, match="two columns named A"):
+    with pytest.raises(ArgumentError, match="two columns named 'A'"):
         schema_of(csv)
 
 
 def test_a_declared_column_that_is_not_there(csv: Path) -> None:
     csv.write_bytes(b"ward,age\n1,2\n")
     with pytest.raises(
-        ArgumentError, match=r"its source has no column wardd; did you mean ward\?"
+        ArgumentError, match=r"has no column 'wardd'; did you mean ward\?"
     ):
         rows_of(csv, wardd=Type.TEXT)
 

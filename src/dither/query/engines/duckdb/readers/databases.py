@@ -83,8 +83,8 @@ class DatabaseTable:
         if found is None:
             raise ArgumentError(
                 self.path.name,
-                "cannot be opened as a DuckDB database; if it is open elsewhere, "
-                "close it there",
+                "cannot be opened as a DuckDB database; close it if it is open "
+                "elsewhere",
             )
         named = {}
         for schema, name, sql in found:
@@ -99,9 +99,9 @@ class DatabaseTable:
         wanted = find(self.name.removeprefix("main."), tables)
         if wanted is None:
             what = (
-                f"has no table {self.name}"
+                f"has no table {self.name!r}"
                 if self.name
-                else "has several tables or none; say which one"
+                else "needs the name of one of its tables (table=)"
             )
             raise ArgumentError(self.path.name, f"{what}; {nearest(self.name, tables)}")
         return tables[wanted]
@@ -146,13 +146,13 @@ class OpenTable:
             pass
         raise ArgumentError(
             "table",
-            f"the connection has no table {self.name} that can be read now; "
+            f"the connection has no table {self.name!r} that can be read now; "
             "name another",
         )
 
 
 def _exact(column: StoredColumn) -> StoredColumn:
-    """Texts compared byte by byte, whatever their collation (rule R10)."""
+    """Strings compared byte by byte, whatever their collation (rule R10)."""
     return (
         StoredColumn(f"decode(encode({column.sql}))", column.type)
         if column.type == NAMES[Type.TEXT]

@@ -1,7 +1,7 @@
-"""Python objects as texts, each by itself (rule R1), and in one form (rule R10).
+"""Python objects as strings, each by itself (rule R1), and in one form (rule R10).
 
 Equal numbers have one text, whatever their type: 1, 1.0 and Decimal("1.00") are all
-"1". Different ones of a type have different texts: nothing is rounded. What has no
+"1". Different ones of a type have different strings: nothing is rounded. What has no
 plain text is missing: a NaN, bytes, lists, and a text with a lone surrogate, which
 UTF-8 cannot hold.
 """
@@ -22,14 +22,15 @@ __all__ = ["text_of", "texts_of"]
 
 LONGEST = 1 << 128
 LONGEST_REAL = float(LONGEST)
-"""Whole numbers have texts up to here, or one of them could fill the memory."""
+"""Whole numbers have strings up to here, or one of them could fill the memory."""
 DIGITS = 400
-"""So many places before and behind the point a decimal may have: more than any double.
+"""Largest number of places before and behind the point of a decimal: more than any
+double.
 """
 
 
 def texts_of(items: Iterable[Any]) -> list[str | None]:
-    """Objects as texts; most are plain texts already, and are passed on at once."""
+    """Objects as strings; most are plain strings already, and are passed on at once."""
     return [
         item if type(item) is str and item.isascii() else text_of(item)
         for item in items
@@ -96,7 +97,7 @@ def _id(item: UUID) -> str:
 
 @text_of.register
 def _time(item: datetime) -> str | None:
-    """As DuckDB writes times, in UTC where there is a zone."""
+    """Time stamps in DuckDB's format, in UTC if there is a zone."""
     if type(item).__name__ == "NaTType":
         return None
     try:

@@ -49,7 +49,7 @@ Key = TypeVar("Key", str, int)
 
 
 def frame_of(value: Any) -> PandasFrame | ArrowFrame | None:
-    """The frame as a source; None if it is none."""
+    """The frame as a source; None for any other value."""
     roots = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
     if "pandas" in roots and hasattr(value, "dtypes") and hasattr(value, "columns"):
         return PandasFrame(value)
@@ -175,12 +175,14 @@ class ArrowFrame:
         except (duckdb.Error, TypeError):
             pass
         raise ArgumentError(
-            "source", "the frame's columns cannot be read; give them plain types"
+            "source",
+            "the columns of the frame cannot be read; convert them to numbers, "
+            "strings, booleans, dates or timestamps",
         )
 
 
 def _decoded(column: StoredColumn) -> StoredColumn:
-    """Arrow promises that texts are UTF-8, but nobody looks; what is not is NULL."""
+    """Arrow promises that strings are UTF-8, but nobody looks; what is not is NULL."""
     if column.type != "VARCHAR":
         return column
     return StoredColumn(f"TRY(decode(encode({column.sql})))", column.type, column.sql)
@@ -277,8 +279,8 @@ def _array(series: Any) -> Any:
 
 
 def _items(series: Any) -> list[Any]:
-    """The objects of a column. Where pandas fails to make them all, those that it can
-    make one by one.
+    """The objects of a column. If pandas fails to make them all, those that it can make
+    one by one.
     """
     with suppress(Exception):
         return list(series.tolist())
@@ -292,7 +294,7 @@ def _item(series: Any, place: int) -> Any:
 
 
 def _by_code(codes: Any, values: Any) -> Any:
-    """The values that codes stand for; none where a code is negative."""
+    """The values that codes stand for; none if a code is negative."""
     missing = codes < 0
     if not len(values):
         return np.full(len(codes), None, object)

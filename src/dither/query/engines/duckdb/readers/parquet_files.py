@@ -62,8 +62,7 @@ class ParquetFiles:
             if re.search(r"[*?\[]", str(path)):
                 raise ArgumentError(
                     path.name,
-                    "has a sign in its path (* ? [) that stands for other names; "
-                    "rename it",
+                    "has a wildcard in its path (* ? [); rename it",
                 )
 
     @property
@@ -164,7 +163,7 @@ class ParquetFiles:
             return ParquetFiles(copies), folder
         raise ArgumentError(
             self.paths[0].name,
-            "cannot be copied; see that there is room for temporary files",
+            "cannot be copied; make room for temporary files",
         )
 
     def _types(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -181,14 +180,15 @@ class ParquetFiles:
             found, others = {}, []
         if not found:
             raise ArgumentError(
-                self.paths[0].name, "cannot be read as Parquet; name Parquet files"
+                self.paths[0].name,
+                "cannot be read as Parquet; check whether it is damaged",
             )
         for path, other in zip(self.paths[1:], others, strict=True):
             if other != found:
                 raise ArgumentError(
                     path.name,
-                    f"has other columns than {self.paths[0].name}; give both one "
-                    "schema",
+                    f"has other columns or types than {self.paths[0].name}; give both "
+                    "the same",
                 )
         return found
 

@@ -1,4 +1,4 @@
-"""Parquet files with columns in their bare form: numbers for times, bytes for texts.
+"""Parquet files with columns in their bare form: numbers for times, bytes for strings.
 
 DuckDB stops at a file as a whole where a time does not fit its own (milliseconds beyond
 the year 294,247) or an id is not UTF-8. Read as numbers and bytes, such values can be
@@ -6,7 +6,7 @@ left out one by one. The last part of a file, its footer, says what a column sta
 a copy of the file with another footer says that it stands for nothing.
 
 The footer is a struct of Thrift's compact protocol (parquet.thrift, FileMetaData). Only
-its list of columns is written anew; all else keeps its bytes.
+its list of columns is written again; all else keeps its bytes.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _struct(data: bytes, place: int) -> Iterator[Field]:
 
 
 def _list(data: bytes, place: int) -> tuple[int, int, int]:
-    """How many items a list has, where they begin, and their type."""
+    """Number of items in a list, where they begin, and their type."""
     count, type_ = divmod(data[place], 16)
     if count == LONG_LIST:
         count, place = _varint(data, place + 1)
@@ -139,7 +139,7 @@ def _list(data: bytes, place: int) -> tuple[int, int, int]:
 
 
 def _end(data: bytes, place: int, type_: int) -> int:
-    """Where a value ends."""
+    """End of a value."""
     if type_ in WIDTHS:
         return place + WIDTHS[type_]
     if type_ == BINARY:

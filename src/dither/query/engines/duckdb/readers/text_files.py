@@ -1,9 +1,9 @@
 """CSV and JSON files as sources, read as text.
 
 A record that a reader cannot make sense of never stops it and never changes how another
-is read (rule R1): in CSV a line that is no record is left out (`text_lines`); in JSON a
-line that is no object has only NULLs. A JSON array is one document, and is refused as a
-whole where it is broken.
+is read (rule R1): in CSV a line that is not a record is left out (`text_lines`); in
+JSON a line that is not an object has only NULLs. A JSON array is one document, and is
+refused as a whole where it is broken.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SEPARATORS = ",;|\t"
 
 
 def ending(path: Path) -> str:
-    """What kind of file it is, by its name."""
+    """The kind of file, by its name."""
     return (
         path.with_suffix("") if path.suffix.lower() == ".gz" else path
     ).suffix.lower()
@@ -83,7 +83,7 @@ class CsvFile:
         return "\t" if ending(self.path) in (".tsv", ".tab") else SEPARATORS
 
     def _first(self) -> bytes:
-        """The first line; nothing where it is no text."""
+        """The first line; nothing where it is not text."""
         with suppress(OSError, EOFError, zlib.error, UnicodeDecodeError):
             line = header_of(self.path)
             return line if "\0" not in line.decode() else b""
@@ -126,22 +126,22 @@ def _headless(path: Path) -> str:
         start = file.read(4)
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return (
-            "has no header line in UTF-8: it is UTF-16; save it as UTF-8 (in "
+            "has no header line in UTF-8, because it is UTF-16; save it as UTF-8 (in "
             "Excel: CSV UTF-8)"
         )
     if start[:2] == b"PK":
         return (
-            "has no header line: it is a spreadsheet or an archive with "
-            "another name; save it as CSV in UTF-8"
+            "has no header line, because it is a spreadsheet or an archive with a "
+            "wrong ending; save it as CSV in UTF-8"
         )
     if not start:
         return (
-            "has no header line in UTF-8: it is empty; write the names of "
-            "its columns first"
+            "has no header line, because it is empty; write the names of its columns "
+            "on the first line"
         )
     return (
-        "has no header line in UTF-8; write the names of its columns "
-        "first, and save it as UTF-8"
+        "has no header line in UTF-8; write the names of its columns on the first "
+        "line, and save it as UTF-8"
     )
 
 
@@ -176,7 +176,7 @@ class JsonFile:
         if start.startswith(b"\xef\xbb\xbf"):
             raise ArgumentError(
                 self.path.name,
-                "is not plain JSON in UTF-8; write it without a byte order mark",
+                "cannot be read as JSON in UTF-8; save it without a byte order mark",
             )
         if start.lstrip().startswith(b"["):
             return "format = 'array'"
@@ -187,7 +187,7 @@ def _plain(path: Path, lines: CsvLines | JsonLines) -> PlainFile:
     with suppress(OSError, EOFError, zlib.error):
         return PlainFile(path, lines)
     raise ArgumentError(
-        path.name, "cannot be read to the end; look whether it is whole"
+        path.name, "cannot be read to the end; check whether it is damaged"
     )
 
 
@@ -200,7 +200,7 @@ def exactly(path: Path) -> str:
 
 def _member(name: str, *, id: bool) -> StoredColumn:
     """A member of an object as a text. DuckDB makes doubles of numbers with a point, so
-    these are no ids (rule R10).
+    these are not ids (rule R10).
     """
     pointer = text(_pointer(name))
     sql = f"(json ->> {pointer})"

@@ -7,11 +7,11 @@ quotation marks ends with its line: a mark that is never closed costs its own li
 none of those after it. A field that is not UTF-8 is empty, which stands for NULL.
 
 A text with a line break in it cannot be told from a stray mark by looking at one line,
-so its record is left out too. The lines it is made of are hardly ever whole, but where
-one is, it counts as a record of its own.
+so its record is left out too. The lines it is made of are hardly ever whole, but if one
+is, it is treated as a record of its own.
 
 DuckDB gets to see only lines that it cannot misread: a file that is not plain is copied
-without its odd lines. (Its reader joins lines between quotation marks. Where its buffer
+without its odd lines. (Its reader joins lines between quotation marks. If its buffer
 ends, it may lose a last line without an end, or take one half of "\\r\\n" for text.
 Lines of JSON it keeps apart, but it stops at one that is very long.)
 """
