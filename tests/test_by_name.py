@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 import dither
-from dither.by_name import by_name
+from dither.by_name import by_name, constructed
 from dither.errors import ArgumentError
 
 
@@ -29,9 +29,17 @@ def test_a_right_call_goes_through() -> None:
 @pytest.mark.parametrize(
     ("places", "names", "words"),
     [
-        ((3, 47110815), {}, "takes one argument by its place"),
-        ((3,), {"wdth": 47110815}, "has no argument wdth; did you mean width"),
-        ((3,), {"zz": 47110815}, "has no argument zz; there are width"),
+        ((3, 47110815), {}, "takes one argument by position"),
+        (
+            (3,),
+            {"wdth": 47110815},
+            "has no argument 'wdth' \\(did you mean 'width'\\?\\); write area",
+        ),
+        (
+            (3,),
+            {"zz": 47110815},
+            "has no argument 'zz' \\(it takes width\\); write area",
+        ),
     ],
 )
 def test_a_wrong_call_shows_an_example_and_no_value(
@@ -57,10 +65,40 @@ def test_what_is_missing_is_named() -> None:
     def f(x: int, *, epsilon: float, n: int, more: int = 0) -> float:
         return x + epsilon + n + more
 
-    with pytest.raises(ArgumentError, match="lacks epsilon and n; write f"):
+    with pytest.raises(
+        ArgumentError, match="was called without epsilon and n; write f"
+    ):
         f(1)  # type: ignore[call-arg]
-    with pytest.raises(ArgumentError, match="lacks n; write f"):
+    with pytest.raises(ArgumentError, match="was called without n; write f"):
         f(1, epsilon=2)  # type: ignore[call-arg]
-    with pytest.raises(ArgumentError, match="by its place"):
+    with pytest.raises(ArgumentError, match="one argument by position"):
         f(1, 2, 3)  # type: ignore[call-arg, misc]
     assert f(1, epsilon=2, n=3) == 6
+
+
+@constructed("Area(3, width=2)")
+class Area:
+    def __init__(self, height: int, *, width: int) -> None:
+        if height < 0:
+            raise TypeError("of its own")
+        self.size = height * width
+
+
+def test_a_constructor_is_named_as_its_class() -> None:
+    assert Area(3, width=2).size == 6
+    assert list(inspect.signature(Area).parameters) == ["height", "width"]
+    with pytest.raises(ArgumentError, match=r"^Area was called without width; write A"):
+        Area(3)  # type: ignore[call-arg]
+    with pytest.raises(ArgumentError, match=r"did you mean 'width'\?"):
+        Area(3, wdth=2)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="of its own"):
+        Area(-1, width=2)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [dither.Budget, dither.PureDP, dither.ApproxDP, dither.ZeroConcentratedDP],
+)
+def test_budgets_and_guarantees_say_what_they_need(made: type) -> None:
+    with pytest.raises(ArgumentError, match=f"^{made.__name__} was called without "):
+        made()

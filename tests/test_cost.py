@@ -52,7 +52,9 @@ def test_an_error_that_is_none(text: float | str) -> None:
 
 def test_the_cost_is_stated_once() -> None:
     for stated in ({}, {"epsilon": 1.0, "rho": 0.1}):
-        with pytest.raises(ArgumentError, match="state what this may cost in one way"):
+        with pytest.raises(
+            ArgumentError, match="pass exactly one of epsilon, rho, share or error"
+        ):
             Cost(**stated)
 
 

@@ -57,7 +57,7 @@ def test_columns_in_memory_are_no_rows_to_fetch() -> None:
     assert not dataset.single
     for ask in (dataset.fetch, dataset.histogram, dataset.axes):
         with pytest.raises(
-            dither.ArgumentError, match=r"open a frame with dither\.open"
+            dither.ArgumentError, match=r"open a data frame with dither\.open"
         ):
             ask(["a"])
 
@@ -77,7 +77,9 @@ def test_unknown_columns() -> None:
 
 def test_columns_in_memory_have_no_sql() -> None:
     dataset = dither.Dataset.of({"a": [1]})
-    with pytest.raises(dither.ArgumentError, match=r"open a frame with dither\.open"):
+    with pytest.raises(
+        dither.ArgumentError, match=r"open a data frame with dither\.open"
+    ):
         dataset.sql("SELECT COUNT(*) FROM a", epsilon=1.0)
     with pytest.raises(dither.ArgumentError, match="has no account"):
         _ = dataset.account
@@ -112,7 +114,9 @@ def test_several_tables_name_their_columns_in_full() -> None:
         }
         found = dataset["people.born"].fetch(paid(dataset))
         assert found.tolist() == [3]
-        with pytest.raises(dither.ArgumentError, match="name one of visits, people"):
+        with pytest.raises(
+            dither.ArgumentError, match="pass one of 'visits', 'people'"
+        ):
             dataset.fetch(["age"], receipt=paid(dataset))
 
 
@@ -129,7 +133,9 @@ def test_private_rows_need_a_receipt() -> None:
         )
         richer = replace(paid(dataset), guarantee=dither.PureDP(50, unit=dataset.unit))
         for receipt in (made_up, richer):
-            with pytest.raises(dither.ArgumentError, match="of no charge"):
+            with pytest.raises(
+                dither.ArgumentError, match="does not belong to this dataset's account"
+            ):
                 dataset.fetch(["age"], receipt=receipt)
 
 
@@ -147,15 +153,19 @@ def test_array_functions_take_a_column_where_rows_are_units() -> None:
         release = dither.mean(dataset["age"], epsilon=0.5)
         assert release.receipt is not None
         assert dataset.account.charges == 1
-        with pytest.raises(dither.ArgumentError, match="a question costs at least"):
+        with pytest.raises(
+            dither.ArgumentError, match="each question must cost at least"
+        ):
             dither.count(dataset["age"], epsilon=1e-12)
-        with pytest.raises(dither.ArgumentError, match="leave unit out"):
+        with pytest.raises(
+            dither.ArgumentError, match="unit cannot differ from the dataset's unit"
+        ):
             dither.count(dataset["age"], epsilon=1.0, unit=dither.Unit("hospital"))
         counted = dither.count(dataset["age"], epsilon=0.5, by="ann")
         assert counted.receipt.by == "ann"
     with (
         opened() as dataset,
-        pytest.raises(dither.ArgumentError, match="many rows of one id"),
+        pytest.raises(dither.ArgumentError, match="several rows per id"),
     ):
         dither.mean(dataset["age"], epsilon=0.5)
 

@@ -98,11 +98,21 @@ def test_json_has_a_versioned_shape() -> None:
     assert found["rows"][1]["values"][3] is None
     assert found["guarantee"]["epsilon"] == 0.5
     assert found["receipt"] is None
+    intervals = "95 % intervals for the true values, clamped to their declared bounds"
+    assert found["about"] == intervals
+    assert list(found).index("about") < list(found).index("guarantee")
     assert (found["notes"], found["replayed"], found["confidence"]) == (
         ["a note"],
         False,
         0.95,
     )
+
+
+def test_json_of_a_number_says_what_it_is_about_as_print_does() -> None:
+    mean = dither.mean([1.0, 2.0], bounds=(0, 9), epsilon=1.0)
+    about = json.loads(mean.to_json())["about"]
+    assert about in str(mean).splitlines()
+    assert json.loads(dither.count([1.0], epsilon=1.0).to_json())["about"] is None
 
 
 def test_json_holds_the_receipt() -> None:
@@ -115,3 +125,10 @@ def test_json_holds_the_receipt() -> None:
     assert found["number"] == receipt.number
     assert found["head"] == receipt.head
     assert found["purpose"] == "a question"
+
+
+def test_words_for_a_missing_value_are_in_the_rows_that_have_some() -> None:
+    words = ((None,) * 4, (None, None, None, "not enough rows"))
+    first, second = json.loads(release(words=words).to_json())["rows"]
+    assert "words" not in first
+    assert second["words"] == list(words[1])

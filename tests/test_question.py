@@ -52,7 +52,7 @@ def test_parts_cost_no_more_than_the_whole(
 
 
 def test_parts_are_parts() -> None:
-    with pytest.raises(ValueError, match="more than the whole"):
+    with pytest.raises(ValueError, match="exceed the whole"):
         asked(epsilon=1).parts(0.9, 0.2)
 
 

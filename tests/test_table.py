@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_one_value() -> None:
 
 def test_many_values_are_no_value() -> None:
     with pytest.raises(
-        dither.ArgumentError, match=r"3 rows and 2 columns.*release\['column'\]"
+        dither.ArgumentError, match=r"this one has 3 and 2.*release\['column'\]"
     ):
         _ = by_ward().value
 
@@ -145,16 +146,18 @@ def test_wide_integers_are_numbers_too() -> None:
 def test_unknown_and_unusable_columns() -> None:
     with pytest.raises(dither.ArgumentError, match="did you mean 'mean'"):
         by_ward()["meen"]
-    with pytest.raises(dither.ArgumentError, match="there are 'ward', 'n', 'mean'"):
+    with pytest.raises(dither.ArgumentError, match="name one of: 'ward', 'n', 'mean'"):
         by_ward()["zzz"]
     with pytest.raises(dither.ArgumentError, match="does not hold numbers"):
         by_ward()["ward"]
 
 
-def test_round_leaves_keys_and_intervals() -> None:
+def test_round_leaves_keys_and_intervals_which_hold_the_rounded_values() -> None:
     release = by_ward().round(-1)
     assert release.rows == (("A", 1020, 50.0), ("B", 10, 30.0), ("C", 0, None))
-    assert release.interval() == by_ward().interval()
+    (_, count, mean), *others = by_ward().interval()
+    assert mean == (50.5, 53.5)
+    assert release.interval() == [[None, count, (50.0, 53.5)], *others]
     years = TableRelease(
         ("year", "n"), ((2024, 5),), (Source(PureDP(1.0)),), lambda _: [[None, (0, 9)]]
     )
@@ -164,23 +167,32 @@ def test_round_leaves_keys_and_intervals() -> None:
 
 def test_what_it_shows() -> None:
     assert str(by_ward()).splitlines() == [
-        "ward          n                        mean",
-        "A     1,023 ±10  51.5 (50.5 … 53.5 at 95 %)",
-        "B         7 ±10  30.2 (29.2 … 32.2 at 95 %)",
-        "C         0 ±10                        NULL",
-        "95 % intervals; values count within their declared bounds",
-        "ε = 0.5 (pure), one row, add/remove; not charged to any account",
-        "values were clipped",
+        "ward          n                 mean",
+        "A     1,023 ±10  51.5 (50.5 to 53.5)",
+        "B         7 ±10  30.2 (29.2 to 32.3)",
+        "C         0 ±10                 NULL",
+        "95 % intervals for the true values, clamped to their declared bounds",
+        "guarantee: ε = 0.5 (pure), protects one row (add/remove)",
+        "cost: not charged to any account",
+        "note: values were clipped",
     ]
     assert repr(by_ward()) == "<TableRelease ward, n, mean: 3 rows × 3 columns>"
+    one = replace(by_ward(), columns=("n",), rows=((1,),))
+    assert repr(one) == "<TableRelease n: 1 row × 1 column>"
 
 
 def test_a_replay_says_so() -> None:
-    assert (
-        "answered from the book: this question was asked before and costs nothing"
-        in str(by_ward(replayed=True))
-    )
-    assert "answered from the book" not in str(by_ward())
+    assert "cost: nothing, this is the stored answer" in str(by_ward(replayed=True))
+    assert "stored answer" not in str(by_ward())
+
+
+def test_what_remains_may_come_from_the_account() -> None:
+    """A table that does not know it is told: a replay at the command line."""
+    lines = by_ward(replayed=True).about("80 %, for example …")
+    assert lines[2:4] == [
+        "cost: nothing, this is the stored answer",
+        "remaining: 80 %, for example …",
+    ]
 
 
 def test_many_rows_are_cut() -> None:
@@ -189,7 +201,7 @@ def test_many_rows_are_cut() -> None:
         ("k", "n"), rows, (Source(PureDP(1.0)),), lambda _: [[None, (0, 1)]] * 1045
     )
     assert "… and 1,005 more rows" in str(release)
-    assert len(str(release).splitlines()) == 1 + 40 + 3
+    assert len(str(release).splitlines()) == 1 + 40 + 4
     assert release._repr_html_().count("<tr>") == 41
 
 
@@ -218,14 +230,28 @@ def test_html_is_escaped_and_controls_written_out() -> None:
 
 def test_dates_are_shown() -> None:
     ends = (date(2024, 1, 1), date(2024, 1, 9))
-    assert "2024-01-05 (2024-01-01 … 2024-01-09 at 95 %)" in str(
-        one(date(2024, 1, 5), ends)
-    )
+    assert "2024-01-05 (2024-01-01 to 2024-01-09)" in str(one(date(2024, 1, 5), ends))
 
 
 def test_plots() -> None:
     picture = by_ward().plot("n")
     assert picture.svg() == picture._repr_svg_()
-    with pytest.raises(dither.ArgumentError, match="name the one to plot"):
+    with pytest.raises(dither.ArgumentError, match="pass the name of the one to plot"):
         by_ward().plot()
     assert "42 ±2" in one().plot().svg()
+
+
+def test_words_stand_where_a_value_is_missing() -> None:
+    release = TableRelease(
+        ("ward", "top"),
+        (("A", 7), ("B", None)),
+        (Source(PureDP(1.0)),),
+        lambda _: [[None, (5, 9)], [None, (0, 9)]],
+        words=((None, None), (None, "not enough rows: at most 9, declared")),
+    )
+    assert release.shown() == [
+        ["A", "7 ±2"],
+        ["B", "not enough rows: at most 9, declared"],
+    ]
+    assert release.round(1).shown() == release.shown()
+    assert math.isnan(release["top"].value[1])

@@ -5,13 +5,23 @@ terminal obeys.
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dither.text import aligned, cell, clean, finite, number, percent, width_in_words
+from dither.text import (
+    aligned,
+    cell,
+    clean,
+    finite,
+    number,
+    percent,
+    width_in_words,
+    with_interval,
+)
 
 INF = math.inf
 
@@ -24,17 +34,19 @@ INF = math.inf
         (7, (4.7, 9.3), "7 ±3"),
         (51.5109, (51.1046, 51.9172), "51.51 ±0.41"),
         (268, (234, 301), "268 ±34"),
-        (3, (0, 11), "3 (0 … 11 at 95 %)"),
-        (2, (1.0, 2.0), "2 (1 … 2 at 95 %)"),
+        (3, (0, 11), "3 (0 to 11)"),
+        (2, (1.0, 2.0), "2 (1 to 2)"),
+        (-18, (0.0, 11.0), "-18 (0 to 11)"),
+        (-2103, (0.0, 0.0), "-2,103 (0 to 0)"),
         (2, (-math.inf, 2.5), "≈ 2, at most 2.5"),
-        (0.5, (0.0, 0.6), "0.50 (0.00 … 0.60 at 95 %)"),
+        (0.5, (0.0, 0.6), "0.50 (0.00 to 0.60)"),
         (1234567.891, (1234000.0, 1235135.782), "1,234,568 ±568"),
         (0.00123, (0.0011, 0.00136), "0.00123 ±0.00013"),
         (1e20, (9e19, 1.1e20), "1e+20 ±1e+19"),
-        (5.0, (-INF, INF), "≈ 5, no bound: declare rows"),
+        (5.0, (-INF, INF), "≈ 5, no interval: declare rows"),
         (5, (5, 5), "5 ±0"),
         (2.5, (0.5, INF), "≈ 2.5, at least 0.5"),
-        (None, (0.0, 1.0), "NULL (0 … 1 at 95 %)"),
+        (None, (0.0, 1.0), "NULL (0 to 1)"),
         (math.nan, None, "NULL"),
         (True, None, "true"),
         (False, None, "false"),
@@ -42,29 +54,51 @@ INF = math.inf
         (
             date(2024, 2, 1),
             (date(2024, 1, 1), date(2024, 3, 1)),
-            "2024-02-01 (2024-01-01 … 2024-03-01 at 95 %)",
+            "2024-02-01 (2024-01-01 to 2024-03-01)",
         ),
         (datetime(2024, 2, 1, 10, 30, tzinfo=UTC), None, "2024-02-01T10:30:00+00:00"),
-        (date(2024, 2, 1), (None, None), "≈ 2024-02-01, no bound: declare rows"),
+        (date(2024, 2, 1), (None, None), "≈ 2024-02-01, no interval: declare rows"),
         (1180, (1134, INF), "≈ 1,180, at least 1,134"),
         (118902.0, (113470.0, INF), "≈ 118,902, at least 113,470"),
-        (5, (-INF, INF), "≈ 5, no bound: declare rows"),
+        (5, (-INF, INF), "≈ 5, no interval: declare rows"),
     ],
 )
 def test_a_cell(value: Any, ends: Any, text: str) -> None:
     assert cell(value, ends) == text
 
 
+def test_a_cell_whose_interval_was_cut_to_a_point_is_not_certain() -> None:
+    assert cell(0, (0.0, 0.0)) == "0 ±0"
+    assert cell(0, (0.0, 0.0), (-23.0, -3.0)) == "0 (0 to 0)"
+
+
 @pytest.mark.parametrize(
     ("ends", "text"),
     [
-        ((8039, 9406), "8,298 (8,039 … 9,406 at 95 %)"),
+        ((8039, 9406), "8,298 (8,039 to 9,406)"),
         ((8039, 8298 + 777), "8,298 ±777"),
-        ((8039, 8298 + 778), "8,298 (8,039 … 9,076 at 95 %)"),
+        ((8039, 8298 + 778), "8,298 (8,039 to 9,076)"),
     ],
 )
 def test_a_cell_is_lopsided_from_three_times_the_noise_on(ends: Any, text: str) -> None:
     assert cell(8298, ends, (8039, 8557)) == text
+
+
+@pytest.mark.parametrize("show", [with_interval, cell])
+def test_a_printed_interval_is_never_narrower(show: Any) -> None:
+    for step in range(1, 2000):
+        size = 10.0 ** (step % 13 - 4)
+        value, below, above = size * math.sin(step), size / step, size / (step % 17 + 1)
+        ends = value - below, value + above
+        found = re.search(r"\((.*) to (.*)\)", show(value, ends))
+        if found is None:
+            assert show is cell  # one ± for both sides
+            continue
+        low, high = (float(end.replace(",", "")) for end in found.groups())
+        room = 1e-5 * max(below, above)
+        assert low <= ends[0] + room
+        assert high >= ends[1] - room
+        assert high - low <= 1.2 * (below + above)
 
 
 def test_whole_reals_keep_their_zeros() -> None:
@@ -85,6 +119,12 @@ def test_whole_reals_keep_their_zeros() -> None:
 )
 def test_a_real_alone_has_six_digits(value: float, text: str) -> None:
     assert number(value) == text
+
+
+def test_what_is_left_of_a_float_beside_its_error_is_zero() -> None:
+    assert number(1.84857e-16, 3.0) == "0.0"
+    assert number(-1.84857e-16, 3.0) == number(-0.04, 3.0) == "0.0"
+    assert number(1e-16, 1e-16) == "1e-16"
 
 
 @pytest.mark.parametrize("width", [0.1, 0.123, 1.0, 9.99, 10.001, 12345.6, 3e-7, 1e-12])

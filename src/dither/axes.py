@@ -36,7 +36,9 @@ class Scale:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Where a number lies: 0 at the low end and 1 at the high one, never beyond."""
+        """The position of a number: 0 at the low end and 1 at the high one, never
+        beyond.
+        """
         held = min(max(value, self.low), self.high)
         if self.log:
             span = math.log(self.high / self.low)
@@ -121,7 +123,7 @@ class Axes:
         highs: Sequence[float],
         style: int = 0,
     ) -> Area:
-        """Where the truth lies, as a pale area."""
+        """An interval as a pale area."""
         above = [self.place(x, y) for x, y in zip(xs, highs, strict=True)]
         below = [self.place(x, y) for x, y in zip(xs, lows, strict=True)]
         return Area(tuple(above + below[::-1]), BAND[style])
@@ -138,7 +140,7 @@ class Axes:
     def legend(
         self, names: Sequence[str], *, left: float = 12, top: float = 16
     ) -> Iterator[Shape]:
-        """What each style stands for, inside of the frame."""
+        """The legend of each style, inside the frame."""
         for style, name in enumerate(names):
             down = self.top + top + 18 * style
             start = self.left + left

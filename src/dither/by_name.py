@@ -14,10 +14,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from dither.errors import ArgumentError
 
-__all__ = ["by_name", "keywords"]
+__all__ = ["by_name", "constructed", "keywords"]
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+Class = TypeVar("Class", bound=type)
 
 
 def keywords(
@@ -58,6 +59,32 @@ def by_name(
     return decorate
 
 
+def constructed(example: str) -> Callable[[Class], Class]:
+    """Replace Python's count of arguments by an example for the constructor of a class,
+    which is named as the caller wrote it.
+    """
+
+    def decorate(made: Class) -> Class:
+        first: Callable[..., None] = made.__init__  # type: ignore[misc]
+
+        @functools.wraps(first)
+        def called(self: Any, /, *args: Any, **named: Any) -> None:
+            try:
+                first(self, *args, **named)
+            except TypeError:
+                if _fits(first, (self, *args), named):
+                    raise
+            else:
+                return
+            words = f"{_problem(first, (self, *args), named)}; write {example}"
+            raise ArgumentError(type(self).__name__, words)
+
+        made.__init__ = called  # type: ignore[misc]
+        return made
+
+    return decorate
+
+
 def _show(
     function: Callable[..., Any],
     written: Callable[..., Any],
@@ -86,27 +113,31 @@ def _show(
 def _problem(
     function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str:
-    known = list(inspect.signature(function).parameters)
+    known = [one for one in inspect.signature(function).parameters if one != "self"]
     for name in named:
         if name not in known:
             near = get_close_matches(name, known, 1)
-            listed = f"there are {', '.join(known[1:])}"
-            way_out = f"did you mean {near[0]}" if near else listed
-            return f"has no argument {name:.40}; {way_out}"
+            listed = f"it takes {', '.join(known[1:])}"
+            hint = f"did you mean {near[0]!r}?" if near else listed
+            return f"has no argument {name[:40]!r} ({hint})"
     missing = _missing(function, args, named)
     if missing:
-        return f"lacks {' and '.join(missing)}"
-    shown = inspect.signature(function).parameters.values()
+        return f"was called without {' and '.join(missing)}"
+    shown = [inspect.signature(function).parameters[name] for name in known]
     places = [one.name for one in shown if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if not places:
+        return "takes its arguments by name"
     if len(places) > 1:
-        return f"takes {' and '.join(places)} by their places and the others by name"
-    return "takes one argument by its place and the others by their names"
+        return f"takes {' and '.join(places)} by position and the others by name"
+    return "takes one argument by position and the others by name"
 
 
 def _missing(
     function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
 ) -> list[str]:
-    """What has no default and was not passed; nothing if too much was."""
+    """Parameters without a default that were not passed; nothing if too many arguments
+    were passed.
+    """
     signature = inspect.signature(function)
     try:
         given = signature.bind_partial(*args, **named).arguments

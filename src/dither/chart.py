@@ -13,7 +13,7 @@ from dither.errors import ArgumentError
 from dither.picture import Line, Picture, Rect, Shape, Text
 from dither.text import cell, missing
 
-__all__ = ["Bar", "Chart"]
+__all__ = ["MOST", "Bar", "Chart"]
 
 LABELS, WIDTH, VALUES, STEP, TOP = 160, 360, 150, 24, 30
 MOST = 60
@@ -25,7 +25,7 @@ Ends = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its value, and the ends of its interval where it has one."""
+    """One bar: its label, its value, and the ends of its interval if it has one."""
 
     label: str
     value: float
@@ -53,12 +53,13 @@ class Chart:
         if len(values) > MOST:
             raise ArgumentError(
                 "plot",
-                f"shows at most {MOST} bars; add LIMIT {MOST} to the question, or "
+                f"can show at most {MOST} bars; add LIMIT {MOST} to the question, or "
                 "ask for fewer keys or bins",
             )
         if not all(missing(value) or isinstance(value, Real) for value in values):
             raise ArgumentError(
-                "column", f"{title!r} does not hold numbers; it has no bars"
+                "column",
+                f"the column {title!r} does not hold numbers; choose a column that does",
             )
         return cls(
             title, tuple(bar(*one) for one in zip(labels, values, ends, strict=True))

@@ -19,7 +19,7 @@ __all__ = ["Cost", "Stated", "Wanted"]
 
 LONGEST = 100
 ERROR = re.compile(r"\s*(?:±|\+/-|\+-)?\s*([0-9.eE+-]+)\s*(?:at\s+([0-9.]+)\s*%)?\s*")
-WAY_OUT = 'pass the ± you can live with, such as 50 or "±50 at 95%"'
+WAY_OUT = 'pass an acceptable ±, such as 50 or "±50 at 95%"'
 
 
 class Stated(TypedDict, total=False):
@@ -39,17 +39,17 @@ class Wanted:
 
     @classmethod
     def of(cls, error: float | str) -> Wanted:
-        """A wanted error from a number or a text such as "±50 at 95%"."""
+        """A wanted error from a number or a string such as "±50 at 95%"."""
         if isinstance(error, bool):
             raise ArgumentError("error", f"must be a number; {WAY_OUT}")
         if not isinstance(error, str):
             return cls(positive("error", error, WAY_OUT))
         found = ERROR.fullmatch(error) if len(error) <= LONGEST else None
         if found is None:
-            raise ArgumentError("error", f"is not understood; {WAY_OUT}")
+            raise ArgumentError("error", f"cannot be read; {WAY_OUT}")
         width, confidence = _number(found[1]), _number(found[2] or "95") / 100
         if not 0 < confidence < 1:
-            words = "has a confidence outside of 0 to 100 %"
+            words = "must have a confidence between 0 and 100 %"
             raise ArgumentError("error", f"{words}; {WAY_OUT}")
         return cls(positive("error", width, WAY_OUT), confidence)
 
@@ -58,12 +58,12 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ArgumentError("error", f"is not understood; {WAY_OUT}") from None
+        raise ArgumentError("error", f"cannot be read; {WAY_OUT}") from None
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What an answer may cost, stated in one of four ways."""
+    """The cost that an answer may have, stated in one of four ways."""
 
     epsilon: float | None = None
     rho: float | None = None
@@ -75,8 +75,8 @@ class Cost:
         if sum(way is not None for way in ways) != 1:
             raise ArgumentError(
                 "epsilon",
-                "state what this may cost in one way: epsilon, rho, share of the "
-                "account, or error",
+                "pass exactly one of epsilon, rho, share or error, to say what this may "
+                "cost",
             )
 
     @property

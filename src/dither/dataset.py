@@ -74,11 +74,11 @@ class Account(Protocol):
 
 
 class Kind(Enum):
-    """What a column is declared to hold. It is part of the schema, so it is public."""
+    """The declaration of a column. It is part of the schema, so it is public."""
 
     INTEGERS = "integers"
     REALS = "reals"
-    TRUTHS = "truths"
+    TRUTHS = "booleans"
     ANYTHING = "anything"
     OTHER = "other"
 
@@ -103,8 +103,8 @@ def kind_of(column: Any) -> Kind:
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is public about one column, and who declared it from what. `table` is None
-    for columns in memory.
+    """Public facts about one column, and who declared it from what. `table` is None for
+    columns in memory.
     """
 
     column: str
@@ -118,8 +118,8 @@ class ColumnFacts:
 @dataclass(frozen=True)
 class PrivateRows:
     """Private rows, for the curator's own process: each row's owner in one byte-exact
-    form, and the columns, clamped to their bounds. `owners` is None where every row is
-    a unit of its own. Rows come in one order, whichever columns are fetched.
+    form, and the columns, clamped to their bounds. `owners` is None if every row is a
+    unit of its own. Rows come in one order, whichever columns are fetched.
     """
 
     owners: Any
@@ -149,15 +149,15 @@ class Axis:
 
 
 class Data(Protocol):
-    """What holds the rows: columns in memory, or an engine's tables."""
+    """The store of the rows: columns in memory, or an engine's tables."""
 
     @property
     def unit(self) -> Unit: ...
 
     @property
     def facts(self) -> Mapping[str, ColumnFacts]:
-        """What is public about each column, by name; "table.column" where there are
-        several tables.
+        """Public facts about each column, by name; "table.column" if there are several
+        tables.
         """
 
     @property
@@ -203,8 +203,8 @@ class Columns:
 def _check_known(argument: str, names: Sequence[str], data: Columns) -> None:
     for name in names:
         if name not in data.facts:
-            words = f"names a column {name!r} that is not there"
-            raise ArgumentError(argument, f"{words}; there are {_listed(data)}")
+            words = f"there is no column {name!r}, which {argument}= names"
+            raise ArgumentError(argument, f"{words}; use one of {_listed(data)}")
 
 
 def _listed(data: Data) -> str:
@@ -212,7 +212,7 @@ def _listed(data: Data) -> str:
 
 
 class QueryCost(Stated, total=False):
-    """What a question may cost and how that is spent, as keywords."""
+    """Keywords for the cost of a question and how it is spent."""
 
     error: float | str | Mapping[str, float | str] | None
     expect: int | None
@@ -225,7 +225,7 @@ class QueryCost(Stated, total=False):
 
 
 class SpentBy(Stated, total=False):
-    """What an answer may cost, and who asks, as keywords."""
+    """Keywords for the cost of an answer and for the analyst who asks."""
 
     by: str | None
 
@@ -330,7 +330,8 @@ class Dataset:
         if self._account is None:
             raise ArgumentError(
                 "budget",
-                "this dataset has no account; pass account=Budget(epsilon=1.0)",
+                "this dataset has no account; make it with Dataset.of(…, "
+                "account=Budget(epsilon=1.0))",
             )
         return cast("LedgerAccount", self._account)
 
@@ -366,8 +367,8 @@ class Dataset:
         if isinstance(self._data, Columns):
             raise ArgumentError(
                 "sql",
-                "this dataset is columns in memory, which only the array functions "
-                "read; open a frame with dither.open to ask about its rows",
+                "this dataset consists of columns in memory, which only the array "
+                "functions can read; open a data frame with dither.open instead",
             )
         return cast("Database", self._data)
 
@@ -375,8 +376,8 @@ class Dataset:
 
     @keywords(QueryCost)
     def sql(self, query: str, **cost: Unpack[QueryCost]) -> TableRelease:
-        """The answer, charged before any data is read; the same question again is
-        answered from the book, for free.
+        """The answer, charged before any data is read; a repeated question is
+        answered from the ledger, at no cost.
 
         Guarantee: the plan's, for one unit of the catalogue; `preview` shows it.
         Why: each measured vector is clipped to its radius for each unit, in integers,
@@ -509,7 +510,7 @@ class Dataset:
 
     def __getitem__(self, name: str) -> Column:
         if not isinstance(name, str) or name not in self.facts:
-            words = f"there is no column {name!r}; there are {_listed(self._data)}"
+            words = f"there is no column {name!r}; use one of {_listed(self._data)}"
             raise ArgumentError("column", words)
         return Column(self, name)
 
@@ -585,9 +586,7 @@ class Dataset:
         return self._database.count_listed(histograms, rows, alone, table)
 
     def _check_paid(self, receipt: Receipt | None) -> None:
-        """Data is read after a charge only; where there is no account, nobody promised
-        anything.
-        """
+        """Data is read after a charge only; without an account there is no guarantee."""
         if self._account is None:
             return
         if receipt is None:
@@ -598,8 +597,8 @@ class Dataset:
         if not self._account.holds(receipt):
             raise ArgumentError(
                 "receipt",
-                "is of no charge to this dataset's account; charge that and pass its "
-                "receipt",
+                "does not belong to this dataset's account; charge that account and pass "
+                "its receipt",
             )
 
     # Its life
@@ -635,5 +634,5 @@ class Column:
 
     @property
     def facts(self) -> ColumnFacts:
-        """What is public about it."""
+        """Public facts about it."""
         return self.dataset.facts[self.name]

@@ -1,4 +1,4 @@
-"""What was done to get a release, in words, for a report. Each line is public or was
+"""The steps that led to a release, in words, for a report. Each line is public or was
 charged (rule R2).
 """
 
@@ -29,15 +29,15 @@ class Details:
 
     @classmethod
     def of(cls, data: Any) -> Self:
-        """The lines of plain data that may come from anywhere; what is no line is left
-        out.
+        """The lines of plain data that may come from anywhere; what is not a line is
+        left out.
         """
         found = data if isinstance(data, Mapping) else {}
         return cls(**{name: _lines(found.get(name)) for name in cls.__annotations__})
 
 
 def together(first: Making | None, second: Making | None) -> Details:
-    """What was done for two releases that make one; each line once."""
+    """The steps of two releases that are combined into one; each line once."""
     found = [one() for one in (first, second) if one is not None]
     return Details(
         **{

@@ -6,6 +6,7 @@
     │   ├── NoConversion     the wanted kind of guarantee does not follow from this one
     │   └── QueryError       a SQL question cannot be asked like this; shows the place in the SQL
     ├── EngineFailed         the engine failed after the charge; says nothing about the data
+    ├── MachineFailed        a training run failed on this machine after the charge; says nothing about the data
     ├── BudgetExceeded       the account cannot afford the charge; nothing was spent
     ├── LedgerError          the book cannot be used as it is: missing, locked, foreign, tampered with; says what to do
     │   └── AccountFrozen    the account waits for its curator
@@ -28,6 +29,7 @@ __all__ = [
     "DitherError",
     "EngineFailed",
     "LedgerError",
+    "MachineFailed",
     "MissingExtra",
     "NoConversion",
     "QueryError",
@@ -42,15 +44,52 @@ class DitherError(Exception):
     """
 
 
+PREDICATES = frozenset(
+    {
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "must",
+        "may",
+        "can",
+        "cannot",
+        "could",
+        "needs",
+        "need",
+        "does",
+        "do",
+        "did",
+        "holds",
+        "hold",
+        "lacks",
+        "lack",
+        "takes",
+        "take",
+        "requires",
+        "require",
+        "contains",
+        "contain",
+        "exceeds",
+        "exceed",
+    }
+)
+"""Verbs that a message without a subject may begin with: its subject is the argument."""
+
+
 class ArgumentError(DitherError, ValueError):
     """An argument is not usable. `argument` names it; the message says why and what to
-    pass instead.
+    pass instead. A message that begins with one of PREDICATES is about the argument; any
+    other message names its subject itself.
 
     Way out: change the argument that is named, and call again. Nothing was spent.
     """
 
     def __init__(self, argument: str, message: str) -> None:
-        super().__init__(f"{argument}: {message}")
+        super().__init__(sentence(argument, message))
         self.argument = argument
         self.message = message
 
@@ -58,9 +97,16 @@ class ArgumentError(DitherError, ValueError):
         return type(self), (self.argument, self.message)
 
 
+def sentence(argument: str, message: str) -> str:
+    """The whole sentence of a message about an argument."""
+    return (
+        f"{argument} {message}" if message.partition(" ")[0] in PREDICATES else message
+    )
+
+
 class UnitMismatch(ArgumentError):
     """Guarantees about different units, under different neighbour relations, or given
-    different exact facts cannot be put together.
+    different exact facts cannot be combined.
 
     Way out: state both for the same unit, or keep them on accounts of their own.
     """
@@ -96,14 +142,22 @@ WIDEST = 100
 
 def _shown(sql: str, line: int, column: int) -> str:
     """The line of the question with a caret below a column (both counted from 1), cut
-    to what fits a terminal.
+    between words to what fits a terminal; … marks each cut.
     """
     lines = sql.splitlines()
     if not 1 <= line <= len(lines):
         return ""
     text, place = lines[line - 1].replace("\t", " "), max(column - 1, 0)
-    start = max(0, place - WIDEST // 2)
-    return f"\n  {text[start : start + WIDEST]}\n  {' ' * (place - start)}^"
+    start = max(0, min(place - WIDEST // 2, len(text) - WIDEST))
+    end = start + WIDEST
+    before = after = ""
+    if start > 0:
+        start, before = max(start, text.find(" ", start, place) + 1), "… "
+    if end < len(text):
+        space = text.rfind(" ", place, end)
+        end, after = (space if space > place else end), " …"
+    cut = f"{before}{text[start:end]}{after}"
+    return f"\n  {cut}\n  {' ' * (len(before) + place - start)}^"
 
 
 class EngineFailed(DitherError):
@@ -112,6 +166,15 @@ class EngineFailed(DitherError):
 
     Way out: the curator looks at `database.failure` in the process that asked; ask a
     simpler question, or raise limits.
+    """
+
+
+class MachineFailed(DitherError):
+    """A training run could not be finished on this machine: rows that were made up fail
+    too, so no record is the cause. The charge stays, and the failure is counted
+    (rules R5 and R25).
+
+    Way out: free memory or use another device, then resume the run from its checkpoint.
     """
 
 
@@ -124,14 +187,14 @@ class BudgetExceeded(DitherError):
 
 
 class LedgerError(DitherError):
-    """The book cannot be used as it is. Nothing was spent.
+    """The ledger cannot be used as it is. Nothing was spent.
 
     Way out: the message names the file; look at it with `dither log verify`, or put a
     backup in place.
     """
 
     def at(self, place: str) -> LedgerError:
-        """The same error with the book's place in it, if it does not name it yet."""
+        """This error with the book's place in it, if it does not name it yet."""
         return self if place in str(self) else type(self)(f"{place}: {self}")
 
 
@@ -154,7 +217,7 @@ class CollectorError(DitherError):
     """The store of a collector cannot be used as it is. Nothing was counted.
 
     Way out: the message names the store; make room or make it reachable, and what was
-    not acknowledged is sent again. One that was copied or restored is opened anew.
+    not acknowledged is sent again. Open a store that was copied or restored as a new one.
     """
 
 
@@ -166,7 +229,8 @@ class MissingExtra(DitherError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
-            f"this needs {package}; install it with: pip install 'dither[{extra}]'"
+            f"this needs {package}; run pip install '.[{extra}]' in the checkout of "
+            f"Dither, or install a wheel with [{extra}] after its path"
         )
         self.package = package
         self.extra = extra

@@ -9,7 +9,6 @@ import importlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,14 +19,17 @@ from dither.ledger import Receipt
 from dither.ledger.wire import to_json as guarantee_data
 from dither.privacy import Guarantee
 from dither.text import finite, missing
+from dither.wording import CLAMPED, cost_of, paid
 
 __all__ = ["NotInstalled", "to_arrow", "to_csv", "to_json", "to_pandas", "to_polars"]
 
 SCHEMA = "dither.release/1"
+COST = "cost: "
+"""Label of the cost in print."""
 
 
 class Released(Protocol):
-    """As much of a private table as is written down."""
+    """The part of a private table that is written down."""
 
     @property
     def columns(self) -> tuple[str, ...]: ...
@@ -106,7 +108,7 @@ def unused(name: str, taken: set[str]) -> str:
 
 
 def to_csv(release: Released, path: str | Path | None = None) -> str | None:
-    """The text, or None where it was written to a file."""
+    """The text, or None if it was written to a file."""
     table = dict(columns(release))
     return csv_of(table, zip(*table.values(), strict=True), path)
 
@@ -114,7 +116,7 @@ def to_csv(release: Released, path: str | Path | None = None) -> str | None:
 def csv_of(
     names: Iterable[str], rows: Iterable[Sequence[Any]], path: str | Path | None = None
 ) -> str | None:
-    """Rows as CSV: the text, or None where it was written to a file."""
+    """Rows as CSV: the text, or None if it was written to a file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -142,17 +144,46 @@ def to_json(release: Released, indent: int | None = None) -> str:
             for place, name in enumerate(release.columns)
         ],
         "rows": rows(release),
-        "guarantee": guarantee_data(release.guarantee)
-        | {"text": str(release.guarantee)},
-        "receipt": receipt_data(release.receipt),
-        "notes": list(release.notes),
-        "replayed": release.replayed,
         "confidence": release.confidence,
+        "about": getattr(release, "about_values", None),
+        "guarantee": guarantee_data(release.guarantee) | {"text": _promise(release)},
+        "receipt": receipt_data(release.receipt),
+        "replayed": release.replayed,
+        **_paid(release),
+        "notes": [note for note in release.notes if note != CLAMPED],
     }
     known = _details(release)
     if known is not None:
         data["details"] = known
     return json.dumps(data, indent=indent, allow_nan=False)
+
+
+def _promise(release: Released) -> str:
+    """The guarantee in words, as the release prints it if it is from one source."""
+    sources: Sequence[Any] = getattr(release, "sources", ())
+    return sources[0].promise if len(sources) == 1 else str(release.guarantee)
+
+
+def _paid(release: Released) -> dict[str, Any]:
+    """The cost as it is printed, the part of the account that the charge took, and the
+    remaining budget in words; null if the release does not have them.
+    """
+    sources: Sequence[Any] = getattr(release, "sources", ())
+    lines = paid(sources, replayed=release.replayed) if sources else []
+    costs = [line.removeprefix(COST) for line in lines if line.startswith(COST)]
+    taken = getattr(release.receipt, "taken", None)
+    remaining = getattr(release, "remaining", "")
+    share = None
+    if release.replayed:
+        share = 0.0
+    elif taken is not None:
+        share = max(taken.share, taken.delta)
+        remaining = taken.remaining.in_words()
+    return {
+        "cost": "; ".join(costs) or cost_of(release.receipt),
+        "share": share,
+        "remaining": remaining or None,
+    }
 
 
 def _details(release: Released) -> dict[str, Any] | None:
@@ -165,16 +196,19 @@ def _details(release: Released) -> dict[str, Any] | None:
 
 
 def rows(release: Released) -> list[dict[str, list[Any]]]:
-    """Values and the ends of their intervals; null where there is none, or where
-    nothing is known.
+    """Values and the ends of their intervals; null if there is none, or if nothing is
+    known. Rows with values that are missing for a reason have the reasons as `words`.
     """
-    found = []
+    found: list[dict[str, list[Any]]] = []
     for row, cells in zip(release.rows, release.cells(), strict=True):
         pairs = [pair or (None, None) for pair in cells]
         lows, highs = ([finite(pair[end]) for pair in pairs] for end in (0, 1))
         found.append(
             {"values": [finite(value) for value in row], "low": lows, "high": highs}
         )
+    for one, words in zip(found, getattr(release, "words", ()), strict=False):
+        if any(words):
+            one["words"] = list(words)
     return found
 
 
@@ -183,6 +217,6 @@ def receipt_data(receipt: Receipt | None) -> dict[str, Any] | None:
         return None
     return {
         name: value
-        for name, value in asdict(receipt).items()
-        if name not in ("guarantee", "disjoint")
+        for name, value in vars(receipt).items()
+        if name not in ("guarantee", "disjoint", "taken")
     }

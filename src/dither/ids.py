@@ -1,8 +1,8 @@
 """Ids of people, vertices and owners, in one form (rule R10): a whole number by its
 digits, whatever type holds it, and a text as it is.
 
-One odd id can change the type in which a reader holds all others (numbers become texts,
-or reals), so what an id is compared as must not depend on that type.
+One odd id can change the type in which a reader holds all others (numbers become
+strings, or reals), so what an id is compared as must not depend on that type.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Words = NDArray[np.uint64]
 EXACT = 2**53
 """Floats below it are the whole numbers that they seem to be."""
 MANY_DIGITS = 15
-"""Numbers of so many digits are below `EXACT`."""
+"""Number of digits up to which numbers are below `EXACT`."""
 LONGEST = 1024
 """Bits of numbers that are written out."""
 WHOLE = re.compile(r"([+-]?)0*([0-9]{1,40})(?:\.0*)?", re.ASCII)
 
 
 def identity(value: Any) -> str | None:
-    """The id that a text, bytes or a number is; None where it is none: missing, a
+    """The id that a string, bytes or a number stands for; None if it is missing, a
     fraction, or of another type.
     """
     if isinstance(value, str):
@@ -59,8 +59,8 @@ def identity(value: Any) -> str | None:
 
 
 def _of_text(text: str) -> str:
-    """A text that is a whole number is that number: so a column of numbers reads the
-    same where an odd entry has made it one of texts.
+    """A string that is a whole number is that number: so a column of numbers reads the
+    same if an odd entry has made it a column of strings.
     """
     found = WHOLE.fullmatch(text.strip())
     if found is None:
@@ -80,7 +80,9 @@ def _of_number(value: Any) -> str | None:
         ) or not -most < real < most:
             return None
         return str(int(real)) if int(real) == real else None
-    except Exception:  # NaN of a Decimal, a type of somebody's own
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # NaN of a Decimal, a type of somebody's own
         return None
 
 
@@ -94,7 +96,7 @@ class StoredIds:
 
 
 def codes_of(owners: Any) -> Integers:
-    """A number for each owner, -1 where a record has none. Owners are told apart by
+    """A number for each owner, -1 where a record has none. Owners are distinguished by
     their ids in canonical form (rule R10), those of a dataset as they are.
     """
     if isinstance(owners, StoredIds):
@@ -113,8 +115,8 @@ def _numbered(names: Iterable[str | bytes | int | None]) -> Integers:
 
 
 def canonical(owner: Any) -> str | bytes | int | None:
-    """An id as text: a whole number by its digits, a text as it is. None for what is no
-    id: a missing one, a fraction, a truth. Bytes are the text that they spell; those
+    """An id as text: a whole number by its digits, a text as it is. The id, or None for
+    a missing value, a fraction or a boolean. Bytes are the text that they spell; those
     that spell none, and numbers of hundreds of digits, stay what they are.
 
     A float among other things is an id if it is a whole number. (A column of floats is
@@ -122,7 +124,9 @@ def canonical(owner: Any) -> str | bytes | int | None:
     """
     try:
         return _canonical(owner)
-    except Exception:  # a class of its own may raise anything (rule R1)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything (rule R1)
         return None
 
 
@@ -139,7 +143,7 @@ def _canonical(owner: Any) -> str | bytes | int | None:
 
 
 def _of_bytes(held: bytes) -> str | bytes | None:
-    """Bytes that are no text are not made one: that could merge two owners."""
+    """Bytes that are not text are not made one: that could merge two owners."""
     try:
         return identity(held.decode())
     except UnicodeDecodeError:
@@ -160,7 +164,7 @@ def _hash(one: bytes, key: bytes) -> bytes:
 
 
 def _written_ids(owners: Any, rows: NDArray[np.intp]) -> Iterator[bytes]:
-    """The ids of some rows as bytes, in the form by which they are told apart."""
+    """The ids of some rows as bytes, in the form by which they are distinguished."""
     stored = isinstance(owners, StoredIds)
     held = owners.held if stored else owners
     items = held if isinstance(held, np.ndarray) else items_of(held)

@@ -1,4 +1,10 @@
-"""The records of a column, whatever holds it, one by one."""
+"""The records of a column, whatever holds it, one by one.
+
+Whether a column can be read must not depend on a record (rule R1). So all that a record
+may raise is caught here and where records are read, and not only an `Exception`: a
+class of its own may call `sys.exit()`, and a library in Rust may panic. Only
+KeyboardInterrupt is raised again.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +32,9 @@ def items_of(values: Any) -> Sequence[Any]:
     way = next(ways, None)
     try:
         return list(values) if way is None else list(way())
-    except Exception:  # a time that Python's own types cannot hold
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a time that Python's own types cannot hold
         return [_alone(values, place) for place in range(len(values))]
 
 
@@ -34,5 +42,7 @@ def _alone(values: Any, place: int) -> Any:
     try:
         item = values[place]
         return item.as_py() if hasattr(item, "as_py") else item
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return None

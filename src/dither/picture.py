@@ -1,7 +1,7 @@
 """A picture of a few plain shapes: SVG without any package, PNG with Pillow.
 
-Colours are told apart by everyone and in black and white: shades grow darker with the
-number they stand for, and lines differ in their dashes too.
+Colours are distinguished by everyone and in black and white: shades grow darker with
+the number they stand for, and lines differ in their dashes too.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class Picture:
             Path(path).write_bytes(self.png())
         else:
             name = Path(path).stem
-            raise ArgumentError("path", f"must end in .svg or .png, such as {name}.svg")
+            raise ArgumentError("path", f"must end in .svg or .png; pass {name}.svg")
 
     def _repr_svg_(self) -> str:
         return self.svg()

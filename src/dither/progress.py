@@ -32,8 +32,8 @@ IDLE = 10.0
 
 @contextmanager
 def working(words: str) -> Iterator[Tell]:
-    """Show that something goes on inside, if it takes long. Work inside of other work
-    is part of that.
+    """Show that work is in progress, if it takes long. Work inside of other work is
+    part of that.
     """
     if not _terminal() or not _busy.acquire(blocking=False):
         yield _silent
@@ -71,7 +71,7 @@ class _Bar:
             self._update()
 
     def look(self) -> None:
-        """Draw it, if the work still goes on and has taken long."""
+        """Draw it, if the work still continues and has taken long."""
         with self._lock, suppress(Exception):  # an odd terminal must not stop the work
             if (
                 self._drawn is None

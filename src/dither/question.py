@@ -36,7 +36,9 @@ __all__ = ["Asking", "AskingError", "Paid", "Question"]
 
 
 class Asking(Stated, total=False):
-    """What an answer may cost, who pays, and who asks, as keywords."""
+    """Keywords for the cost of an answer, the account that pays, and the analyst who
+    asks.
+    """
 
     budget: Account | None
     by: str | None
@@ -102,8 +104,8 @@ class Question:
         return unit.relation is theirs.relation and theirs.follows_from(unit)
 
     def owed(self, promised: Guarantee) -> Guarantee:
-        """What a promise is for the account that pays: for whoever is replaced there,
-        and given the exact facts that are published there.
+        """A guarantee in the terms of the account that pays: under replacement if the
+        account is, and given the exact facts that are published there.
         """
         stated = promised.for_replacement() if self._converts else promised
         if not isinstance(self.account, LedgerAccount) or not self._fits(stated.unit):
@@ -122,14 +124,14 @@ class Question:
 
     @property
     def epsilon(self) -> float | None:
-        """The ε to spend, where the cost is stated so; None where it is stated as rho."""
+        """The ε to spend, where the cost is stated so; None if it is stated as rho."""
         if self.cost.share is not None:
             return self._share(self.cost.share)
         if self.cost.error is not None:
             raise ArgumentError(
                 "error",
-                f"of {_article(self.what)} depends on the data; state epsilon, rho or "
-                "share instead",
+                f"the error of {_article(self.what)} depends on the data; pass epsilon, "
+                "rho or share instead",
             )
         return self.cost.epsilon
 
@@ -137,7 +139,7 @@ class Question:
         part = part_of(share)
         if self.account is None:
             raise ArgumentError(
-                "share", "is a share of a budget; pass budget=, or state epsilon"
+                "share", "needs an account; pass budget=, or pass epsilon instead"
             )
         if isinstance(self.account, LedgerAccount):
             bought = pure_of(part, self.account.terms)
@@ -167,16 +169,16 @@ class Question:
 
     @property
     def guarantee(self) -> PureDP | ZeroConcentratedDP:
-        """What is promised where all of the cost is spent: pure ε, or ρ."""
+        """The guarantee if all of the cost is spent: pure ε, or ρ."""
         if self.rho is not None:
             return ZeroConcentratedDP(self.rho, unit=self.unit)
         return PureDP(self.epsilon or 0.0, unit=self.unit)
 
     def parts(self, *shares: float) -> tuple[Self, ...]:
-        """The same question with parts of its cost, which together cost no more."""
+        """The question split into parts of its cost, which together cost no more."""
         exact = [written(share) for share in shares]
         if sum(exact) > 1:
-            raise ValueError("the parts are more than the whole")
+            raise ValueError("the parts exceed the whole")
         return tuple(self._part(share) for share in exact)
 
     def _part(self, share: Fraction) -> Self:
@@ -228,7 +230,7 @@ class Question:
         is counted, and the charge stays.
 
         An account whose neighbours replace a unit is charged what a promise about one
-        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. Where
+        that comes or goes is then worth, and the release says so: 2ε, 2μ or 4ρ. If
         exact facts are published beside its releases, this one repeats them.
         """
         promised = self.owed(self.guarantee if guarantee is None else guarantee)
@@ -237,8 +239,8 @@ class Question:
 
     def charged_once(self, guarantee: Guarantee, name: str) -> Receipt:
         """The receipt of the charge that has this name in the account's book: made now,
-        before anything is read, unless it was made before. Whoever answers in parts, on
-        many days, settles each part by itself.
+        before anything is read, unless it was made before. Anyone who answers in parts,
+        on many days, settles each part by itself.
         """
         account = self.account
         assert isinstance(account, LedgerAccount)
@@ -261,7 +263,7 @@ class Question:
         said = {name: one for name, one in more.items() if one is not None}
         charge = self.account.spending(guarantee, purpose=self.what, **said)
         with charge as receipt:
-            yield Source(guarantee, receipt)
+            yield Source(guarantee, receipt, self.delta)
 
     def _check_minimum(self, guarantee: Guarantee) -> None:
         """A dataset has analysts, and nobody may ask it without end (rule R31)."""
@@ -278,8 +280,9 @@ class Question:
         if found < written(least):
             raise ArgumentError(
                 "epsilon",
-                f"is too small: a question costs at least {least:g} of the account, "
-                f"so that nobody can ask without end; ask for share={least:g} or more",
+                f"is too small: each question must cost at least {least:g} of the "
+                "account, so that the number of questions is limited; pass "
+                f"share={least:g} or more",
             )
 
 
@@ -300,23 +303,24 @@ def check_budget(budget: Any) -> None:
     if isinstance(budget, Ledger):
         raise ArgumentError(
             "budget",
-            "is a book, which holds many; pass one of its accounts, "
-            'book.account("clinic", epsilon=3.0)',
+            "is a ledger, which holds several accounts; pass one of them, such as "
+            'ledger.account("clinic", epsilon=3.0)',
         )
     if budget is not None and not hasattr(budget, "charge"):
         kind = type(budget).__name__
         raise ArgumentError(
-            "budget", f"must be a budget, not {kind}; pass Budget(epsilon=1.0)"
+            "budget",
+            f"must be a dither.Budget or an account, not {kind}; pass dither.Budget(epsilon=1.0)",
         )
 
 
 def payer(dataset: Dataset, budget: Account | None) -> Account | None:
-    """Who pays for a dataset: its own account, if it has one."""
+    """The account that pays for a dataset: its own, if it has one."""
     account = dataset.payer
     if account is not None and budget is not None and budget is not account:
         raise ArgumentError(
             "budget",
-            "the dataset has its own account, which pays for it; leave budget out",
+            "cannot replace the dataset's own account; leave budget out",
         )
     return account or budget
 
@@ -325,7 +329,8 @@ def _fits(mechanism: Additive) -> Additive:
     if mechanism.scale > LARGEST_SCALE:
         raise ArgumentError(
             "epsilon",
-            "is too small: the noise would not fit 64-bit integers; ask for more",
+            "is too small: the noise would not fit into 64-bit integers; pass a larger "
+            "one",
         )
     return mechanism
 

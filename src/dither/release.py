@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import html
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,13 +27,34 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
-from dither.text import cell
+from dither.text import ends_in_words, level, number, with_interval
+from dither.wording import (
+    CLAMPED,
+    cost_of,
+    entitled,
+    in_markdown,
+    literal,
+    noted,
+    paid,
+    promised,
+)
 
 if TYPE_CHECKING:
     from dither.explain.report import Report
     from dither.ledger import Account, Ledger
 
-__all__ = ["NOISE", "TRUTH", "Around", "Release", "Source", "Spread", "check_of"]
+__all__ = [
+    "NOISE",
+    "TRUTH",
+    "Around",
+    "Inside",
+    "Release",
+    "Source",
+    "Spread",
+    "check_of",
+    "clamped",
+    "stretched",
+]
 
 Ends = tuple[Any, Any]
 TRUTH, NOISE = "truth", "noise"
@@ -45,8 +67,56 @@ def check_of(of: str) -> str:
     return of
 
 
+def clamped(value: Any, limits: Ends | None) -> Any:
+    """The nearest value within public limits, entry by entry for an array; integers
+    stay integers. Post-processing, so it is free.
+    """
+    if limits is None or not _numeric(value):
+        return value
+    if not isinstance(value, np.ndarray):
+        low, high = limits
+        return type(value)(min(max(value, low), high))
+    least, most = (
+        None if np.isinf(end).all() else np.asarray(end, np.float64) for end in limits
+    )
+    if least is None and most is None:
+        return value
+    if value.dtype.kind == "f":
+        return np.clip(value, least, most)
+    # Integers have no infinity: an entry without a limit keeps its value
+    if least is not None:
+        value = np.maximum(value, _held(least, value))
+    return value if most is None else np.minimum(value, _held(most, value))
+
+
+def _held(end: Any, value: Any) -> Any:
+    """Limits of an array of integers; an infinite one is the entry itself."""
+    known = np.isfinite(end)
+    return np.where(known, np.where(known, end, 0).astype(value.dtype), value)
+
+
+def stretched(ends: Ends, value: Any) -> Ends:
+    """The ends of one interval, moved outward to hold a number or a date; an end that
+    is None is open.
+    """
+    low, high = ends
+    if value is None or isinstance(value, str):
+        return ends
+    return (
+        value if low is not None and low > value else low,
+        value if high is not None and high < value else high,
+    )
+
+
+def _numeric(value: Any) -> bool:
+    """Whether a value is a number, or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iuf"
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
 class Spread(Protocol):
-    """Where the true value lies."""
+    """Interval of the true value."""
 
     def ends(self, confidence: float) -> Ends:
         """Low and high ends of an interval that holds the true value with at least this
@@ -62,20 +132,49 @@ class Noisy(Protocol):
 
 @dataclass(frozen=True)
 class Around:
-    """A noisy value plus or minus its mechanism's error, cut to the range the true
-    value is known to lie in.
-    """
+    """A noisy value plus or minus its mechanism's error."""
 
     value: Any
     mechanism: Noisy
     integer: bool = False
     step: float = 1.0
-    within: tuple[float, float] = (-np.inf, np.inf)
 
     def ends(self, confidence: float) -> Ends:
         width = self.mechanism.error(confidence, integer=self.integer) * self.step
-        return np.clip(self.value - width, *self.within), np.clip(
-            self.value + width, *self.within
+        return self.value - width, self.value + width
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The one rule for the intervals of everything that is printed (rule R30): they are
+    cut to what is publicly known of the true value, and then stretched to hold the
+    value that they are printed beside.
+
+    Cutting takes away only what is impossible, and stretching only adds, so an interval
+    holds the true value at least as often as `inner` does.
+    """
+
+    inner: Spread
+    value: Any
+    limits: Ends | None = None
+
+    def ends(self, confidence: float) -> Ends:
+        low, high = self.inner.ends(confidence)
+        if not np.ndim(self.value):
+            if self.limits is not None:
+                least, most = self.limits
+                low, high = (min(max(end, least), most) for end in (low, high))
+            return stretched((low, high), self.value)
+        value = np.asarray(self.value)
+        if not _numeric(value):
+            return low, high
+        if self.limits is not None:
+            low, high = np.clip(low, *self.limits), np.clip(high, *self.limits)
+        # A value that is not known (NaN) is nowhere, so nothing has to hold it
+        unknown = np.isnan(value)
+        return (
+            np.where(unknown, low, np.minimum(low, value)),
+            np.where(unknown, high, np.maximum(high, value)),
         )
 
 
@@ -135,7 +234,7 @@ class Constant:
 
 
 def _divide(left: Any, right: Any) -> Any:
-    """Division that answers with infinity or NaN where it has no other answer."""
+    """Division that answers with infinity or NaN if it has no other answer."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result = np.true_divide(left, right)
     return result if np.ndim(result) else float(result)
@@ -162,12 +261,21 @@ class Source:
 
     guarantee: Guarantee
     receipt: Receipt | None = None
+    delta: float = 0.0
+    """The δ of the account, for the words: guarantees without an ε are stated at it."""
+
+    @property
+    def promise(self) -> str:
+        """The guarantee and the unit that it protects, in words."""
+        return promised(self.guarantee, self.delta)
+
+    @property
+    def cost(self) -> str:
+        """The part of its account that it took, and its receipt, in words."""
+        return cost_of(self.receipt)
 
     def __str__(self) -> str:
-        charged = (
-            self.receipt if self.receipt is not None else "not charged to any account"
-        )
-        return f"{self.guarantee}; {charged}"
+        return f"{self.promise}; {self.cost}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,13 +297,21 @@ class Release:
     notes: tuple[str, ...] = ()
     noise: Spread | None = None
     after: tuple[str, ...] = field(default=(), kw_only=True)
-    """What was done to the released value since."""
+    """Post-processing of the released value."""
     details: Callable[[], Details] | None = field(
         default=None, kw_only=True, repr=False
     )
-    """What was done to get it, for a report."""
+    """The steps that led to it, for a report."""
+    limits: Ends | None = field(default=None, kw_only=True, repr=False)
+    """Public limits of the true value, such as (0, inf) for a count: the value becomes
+    the nearest one within them, and intervals are cut to them. None if the value is
+    published as it was measured.
+    """
 
     __array_ufunc__ = None  # so that an array times a release is a release
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", clamped(self.value, self.limits))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -210,7 +326,7 @@ class Release:
 
     def interval(self, confidence: float = 0.95, *, of: str = TRUTH) -> Ends:
         """The ends between which the true answer lies with this probability, entry by
-        entry for an array.
+        entry for an array. They hold the value as well, at every confidence.
 
         of="noise" gives those of the noise alone, without what clipping hid.
         """
@@ -220,13 +336,13 @@ class Release:
                 "must lie strictly between 0 and 1; pass a probability such as 0.95",
             )
         spread = (
-            self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
+            self._inside if check_of(of) == TRUTH or self.noise is None else self.noise
         )
         if spread is None:
             raise ArgumentError(
                 "interval",
-                "was lost in a map; pass monotone=True to map if the function "
-                "never turns back",
+                "is not known after map; pass monotone=True to map if the function only "
+                "increases or only decreases",
             )
         low, high = spread.ends(confidence)
         return (
@@ -235,17 +351,24 @@ class Release:
             else (np.asarray(low).item(), np.asarray(high).item())
         )
 
+    @property
+    def _inside(self) -> Spread | None:
+        """Intervals for the true value that hold the shown value too."""
+        if self.spread is None or isinstance(self.spread, Constant):
+            return self.spread
+        return Inside(self.spread, self.value, self.limits)
+
     def _derived(self, **changes: Any) -> Release:
-        """This release with another value. A room whose releases hold more than a
-        value drops here what no longer fits.
+        """This release with another value, about which the limits say nothing. A room
+        whose releases hold more than a value drops here what no longer fits.
         """
-        return replace(self, **changes)
+        return replace(self, **({"limits": None} | changes))
 
     def map(self, function: Callable[[Any], Any], *, monotone: bool = False) -> Release:
         """Any function of the value; free. The interval survives if the function is
         monotone and said to be.
         """
-        spreads = (self.spread, self.noise) if monotone else (None, None)
+        spreads = (self._inside, self.noise) if monotone else (None, None)
         spread, noise = (
             None if one is None else Mapped(function, one) for one in spreads
         )
@@ -253,35 +376,36 @@ class Release:
             value=function(self.value),
             spread=spread,
             noise=noise,
-            after=(*self.after, "a function of the value was taken"),
+            after=(*self.after, "a function was applied to the value"),
         )
 
     def round(self, digits: int = 0) -> Release:
-        """The value rounded to that many digits; the interval stays as it is."""
-        after = (*self.after, f"rounded to {digits} digits")
+        """The value rounded to that many digits. The interval stays as it is, unless it
+        has to be a little wider to hold the rounded value.
+        """
         if isinstance(self.value, int):
-            value = round(self.value, min(digits, 0))
-            return self._derived(value=value, after=after)
-        rounded = np.round(self.value, digits)
-        shown = rounded if np.ndim(rounded) else float(rounded)
-        return self._derived(value=shown, after=after)
+            shown: Any = round(self.value, min(digits, 0))
+        else:
+            rounded = np.round(self.value, digits)
+            shown = rounded if np.ndim(rounded) else float(rounded)
+        after = (*self.after, f"rounded to {digits} digits")
+        return self._derived(value=shown, spread=self._inside, after=after)
 
     def _with(
         self, other: Any, operation: Callable[[Any, Any], Any], *, swapped: bool = False
     ) -> Release:
         if isinstance(other, Release):
             sources = tuple(dict.fromkeys(self.sources + other.sources))
-            value, right, noise = other.value, other.spread, other.noise
+            value, right, noise = other.value, other._inside, other.noise
             details: Any = partial(together, self.details, other.details)
         else:
             sources, value, right, noise = self.sources, other, Constant(other), None
             details = self.details
-        spread = _paired(operation, self.spread, right, swapped)
+        own = self._inside
+        spread = _paired(operation, own, right, swapped)
         alone = None
         if self.noise is not None or noise is not None:
-            alone = _paired(
-                operation, self.noise or self.spread, noise or right, swapped
-            )
+            alone = _paired(operation, self.noise or own, noise or right, swapped)
         result = (
             operation(value, self.value) if swapped else operation(self.value, value)
         )
@@ -333,9 +457,10 @@ class Release:
         index = self._index(key)
         spread, noise = (
             None if one is None else One(one, index)
-            for one in (self.spread, self.noise)
+            for one in (self._inside, self.noise)
         )
-        value = self.value[index].item()
+        value = self.value[index]
+        value = value if np.ndim(value) else value.item()
         return self._derived(
             what=f"{self.what} {key}",
             value=value,
@@ -350,7 +475,7 @@ class Release:
         if self.keys is not None and not hasattr(key, "__index__"):
             shown = ", ".join(map(str, self.keys[:8]))
             raise ArgumentError(
-                "key", f"{key!r:.40} is not there; the keys are {shown}"
+                "key", f"there is no key {key!r:.40}; use one of {shown}"
             )
         return key
 
@@ -365,7 +490,7 @@ class Release:
 
     def rows(self, confidence: float = 0.95) -> list[tuple[Any, Any, Any, Any]]:
         """(key, value, low, high) for each entry; one row with an empty key for a
-        number.
+        number. The key of an entry of a matrix has the number of its row and column.
         """
         try:
             low, high = self.interval(confidence)
@@ -375,11 +500,12 @@ class Release:
             return [("", self.value, low, high)]
         keys: Sequence[Any] = self.keys or ()
         keys = keys if len(keys) == len(self.value) else range(len(self.value))
+        shape = np.shape(self.value)
         columns = (
-            np.broadcast_to(np.asarray(column), len(self.value)).tolist()
+            np.broadcast_to(np.asarray(column), shape).reshape(-1).tolist()
             for column in (self.value, low, high)
         )
-        return list(zip(keys, *columns, strict=True))
+        return list(zip(_places(keys, shape), *columns, strict=True))
 
     def plot(self, confidence: float = 0.95) -> Chart:
         """Bars with their intervals, one for each entry, as a picture that notebooks
@@ -419,28 +545,40 @@ class Release:
         """
         return frames.to_json(_Table(self), indent)
 
+    def to_markdown(self) -> str:
+        """Markdown with the same lines as `print`, for a paper or a notebook."""
+        lines = self._lines()
+        block = "\n".join(f"    {line}" for line in lines)
+        answer = f"**{literal(lines[0])}**" if len(lines) == 1 else block
+        return in_markdown(answer, self._below())
+
     def _lines(self) -> list[str]:
-        level = getattr(self.spread, "confidence", 0.95)
-        lines = []
-        for key, value, low, high in self.rows(level):
-            name = f"{self.what} {key}".rstrip()
-            ends = (
-                ""
-                if low is None
-                else f" ({_short(low)} to {_short(high)}, {100 * level:.4g} %)"
-            )
-            closed = low is None or np.isfinite([low, high]).all()
-            lines.append(
-                f"{name}: {_short(value)}{ends}"
-                if closed
-                else f"{name}: {cell(value, (low, high))}"
-            )
-        return lines
+        """The numbers with their intervals."""
+        confidence = getattr(self.spread, "confidence", 0.95)
+        rows = [
+            (str(key), value, None if low is None else (low, high))
+            for key, value, low, high in self.rows(confidence)
+        ]
+        if not np.ndim(self.value):
+            ((_, value, ends),) = rows
+            interval = f"{level(confidence)} interval"
+            return [f"{self.what}: {with_interval(value, ends, interval)}"]
+        title = self.what if self.spread is None else entitled(self.what, confidence)
+        entries = (f"  {key}: {with_interval(*found)}" for key, *found in rows)
+        return [title, *entries]
+
+    def _below(self) -> list[str]:
+        """The lines on the numbers, the guarantee, the cost, the remaining budget, notes."""
+        about = [CLAMPED] if CLAMPED in self.notes else []
+        paying = paid(self.sources, promise=self._promise())
+        return [*about, *paying, *noted(self.notes)]
+
+    def _promise(self) -> str:
+        """The guarantee in words, if the sources do not say it."""
+        return ""
 
     def __str__(self) -> str:
-        return "\n".join(
-            [*self._lines(), *(str(source) for source in self.sources), *self.notes]
-        )
+        return "\n".join([*self._lines(), *self._below()])
 
     def __repr__(self) -> str:
         return f"<Release {self.what}: {_short(self.value)}>"
@@ -448,15 +586,14 @@ class Release:
     def _repr_html_(self) -> str:
         cells = "".join(
             "<tr>"
-            + "".join(f"<td>{html.escape(_short(cell))}</td>" for cell in row)
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(*row))
             + "</tr>"
             for row in self.rows()
         )
-        about = "<br>".join(
-            html.escape(str(line)) for line in (*self.sources, *self.notes)
-        )
-        head = f"<tr><th></th><th>{html.escape(self.what)}</th><th>from</th><th>to</th></tr>"
-        return f"<table>{head}{cells}</table><small>{about}</small>"
+        about = "<br>".join(html.escape(line) for line in self._below())
+        heads = ("", self.what, f"{level(0.95)} interval from", "to")
+        head = "".join(f"<th>{html.escape(one)}</th>" for one in heads)
+        return f"<table><tr>{head}</tr>{cells}</table><small>{about}</small>"
 
 
 @dataclass(frozen=True)
@@ -489,12 +626,20 @@ class _Table:
         return self.release.guarantee
 
     @property
+    def sources(self) -> tuple[Source, ...]:
+        return self.release.sources
+
+    @property
     def receipt(self) -> Receipt | None:
         return self.release.receipt
 
     @property
     def notes(self) -> tuple[str, ...]:
         return self.release.notes
+
+    @property
+    def about_values(self) -> str | None:
+        return CLAMPED if CLAMPED in self.release.notes else None
 
     @property
     def details(self) -> Callable[[], Details] | None:
@@ -514,16 +659,39 @@ class _Table:
         return self._many and place == 0
 
 
+def _places(keys: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
+    """The keys of all entries: those of the rows, or "row, column" for a matrix."""
+    if len(shape) == 1:
+        return keys
+    return [
+        ", ".join(map(str, (keys[first], *others)))
+        for first, *others in np.ndindex(shape)
+    ]
+
+
 def _paired(
     operation: Callable[[Any, Any], Any],
     left: Spread | None,
     right: Spread | None,
     swapped: bool,
 ) -> Spread | None:
-    """The spread of a result; None where one of both is lost."""
+    """The spread of a result; None if one of both is lost."""
     if left is None or right is None:
         return None
     return Pair(operation, right, left) if swapped else Pair(operation, left, right)
+
+
+def _cells(key: Any, value: Any, low: Any, high: Any) -> Iterator[str]:
+    """A row as text: the key, the value and the ends of its interval."""
+    ends = [end for end in (low, high) if isinstance(end, int | float)]
+    known = len(ends) == 2 and isinstance(value, int | float)
+    width = max(value - low, high - value) if known else 0.0
+    yield str(key)
+    yield "" if value is None else number(value, width or None)
+    if known:
+        yield from ends_in_words(low, high, width)
+    else:
+        yield from ("" if one is None else number(one) for one in (low, high))
 
 
 def _short(value: Any) -> str:

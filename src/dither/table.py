@@ -23,8 +23,18 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
-from dither.release import NOISE, TRUTH, Constant, Ends, Release, Source, check_of
-from dither.text import aligned, cell, clean, missing
+from dither.release import (
+    NOISE,
+    TRUTH,
+    Constant,
+    Ends,
+    Release,
+    Source,
+    check_of,
+    stretched,
+)
+from dither.text import aligned, cell, clean, level, missing, quantity
+from dither.wording import in_markdown, literal, noted, paid, table_in_markdown
 
 if TYPE_CHECKING:
     from dither.chart import Chart
@@ -34,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["TableRelease", "check_confidence"]
 
 SHOWN = 40
-REPLAYED = "answered from the book: this question was asked before and costs nothing"
 
 Cells = Sequence[Sequence[tuple[Any, Any] | None]]
 
@@ -88,6 +97,7 @@ class TableRelease:
     noise alone. `first` is what must be read before the numbers. `clipped` says whether
     values were held within declared bounds. `details` says what was done, for a report,
     and `after` what was done to the released numbers since.
+    `words` are shown, row by row, for cells whose value is missing for a reason.
     """
 
     columns: tuple[str, ...]
@@ -103,6 +113,11 @@ class TableRelease:
     clipped: bool = True
     details: Callable[[], Details] | None = None
     after: tuple[str, ...] = ()
+    remaining: str = ""
+    """The remaining budget in words, if the receipt does not have it: that of a stored
+    answer is of the time when it was first given.
+    """
+    words: tuple[tuple[str | None, ...], ...] = ()
 
     @property
     def guarantee(self) -> Guarantee:
@@ -116,13 +131,19 @@ class TableRelease:
         return self.sources[0].receipt if len(self.sources) == 1 else None
 
     def cells(self, confidence: float | None = None, *, of: str = TRUTH) -> Cells:
-        """The interval of each cell, row by row; None where there is none."""
-        spread = (
-            self.spread if check_of(of) == TRUTH or self.noise is None else self.noise
-        )
-        return spread(
-            check_confidence(self.confidence if confidence is None else confidence)
-        )
+        """The interval of each cell, row by row; None where there is none. That of the
+        true answer holds the cell's value, at every confidence.
+        """
+        rate = check_confidence(self.confidence if confidence is None else confidence)
+        if check_of(of) == NOISE and self.noise is not None:
+            return self.noise(rate)
+        return [
+            [
+                None if ends is None else stretched(ends, value)
+                for value, ends in zip(values, row, strict=True)
+            ]
+            for values, row in zip(self.rows, self.spread(rate), strict=True)
+        ]
 
     def is_key(self, place: int) -> bool:
         """Whether a column, by its place, holds keys."""
@@ -152,12 +173,10 @@ class TableRelease:
         """The one value, where there is just one beside the keys."""
         places = self._value_places()
         if len(self.rows) != 1 or len(places) != 1:
-            shape = (
-                f"has {len(self.rows)} rows and {len(places)} columns beside its keys"
-            )
             raise ArgumentError(
                 "value",
-                f"the table {shape}, not one of each; use .rows, or release['column']",
+                "needs a table with one row and one value column; this one has "
+                f"{len(self.rows)} and {len(places)}: use .rows, or release['column']",
             )
         return self.rows[0][places[0]]
 
@@ -186,7 +205,7 @@ class TableRelease:
         way_out = (
             f"did you mean {near[0]!r}?"
             if near
-            else f"there are {', '.join(map(repr, self.columns))}"
+            else f"name one of: {', '.join(map(repr, self.columns))}"
         )
         raise ArgumentError("column", f"there is no column {name!r}; {way_out}")
 
@@ -212,7 +231,7 @@ class TableRelease:
         )
 
     def _names(self, keys: Sequence[int]) -> tuple[Any, ...] | None:
-        """What the rows are called: their key, or all their keys together."""
+        """The name of the rows: their key, or all their keys together."""
         if not keys:
             return None
         return tuple(
@@ -273,6 +292,15 @@ class TableRelease:
 
         return frames.to_csv(self, path)
 
+    def to_markdown(self) -> str:
+        """Markdown with all rows and the same lines as `print`, for a paper or a
+        notebook.
+        """
+        head = [clean(name) for name in self.columns]
+        table = table_in_markdown(head, self.shown(), self._value_places())
+        first = f"{literal(clean(self.first))}\n\n" if self.first else ""
+        return in_markdown(f"{first}{table}", self.about())
+
     def to_json(self, indent: int | None = None) -> str:
         """JSON text of a versioned shape: columns, rows with low and high ends,
         guarantee, receipt, notes.
@@ -306,8 +334,8 @@ class TableRelease:
             names = ", ".join(repr(self.columns[place]) for place in places)
             raise ArgumentError(
                 "column",
-                f"the table has {len(places)} value columns ({names}); name the "
-                "one to plot",
+                f"the table has {len(places)} value columns ({names}); pass the name of "
+                "the one to plot",
             )
         return places[0]
 
@@ -320,25 +348,41 @@ class TableRelease:
             strict=True,
         )
         keys = self._key_places()
-        return [
+        found = [
             [
-                _key(value)
-                if place in keys
-                else cell(value, ends[place], noise[place], self.confidence)
+                _key(value) if place in keys else cell(value, ends[place], noise[place])
                 for place, value in enumerate(row)
             ]
             for row, ends, noise in rows
         ]
+        for row, words in zip(found, self.words, strict=False):
+            row[:] = [said or text for said, text in zip(words, row, strict=True)]
+        return found
 
-    def about(self) -> list[str]:
-        """What the intervals mean, what the table cost, and what else there is to know,
-        line by line.
+    def about(self, left: str = "") -> list[str]:
+        """The lines on the intervals, the guarantee, the cost, the remaining budget and
+        the notes.
+
+        `left` is the remaining budget in words, for a table that does not know it.
         """
-        level = f"{100 * self.confidence:.6g} % intervals"
-        if self.clipped:
-            level += "; values count within their declared bounds"
-        lines = [*([level] if self._value_places() else []), *map(str, self.sources)]
-        return [*lines, *([REPLAYED] if self.replayed else []), *map(clean, self.notes)]
+        lines = paid(self.sources, replayed=self.replayed)
+        left = left or self.remaining
+        if left and not any(line.startswith("remaining: ") for line in lines):
+            lines.append(f"remaining: {left}")
+        intervals = [] if self.about_values is None else [self.about_values]
+        return [*intervals, *lines, *noted(self.notes)]
+
+    @property
+    def about_values(self) -> str | None:
+        """The confidence level of the intervals, and the values that they are for; None
+        if the table has keys only.
+        """
+        if not self._value_places():
+            return None
+        shown = f"{level(self.confidence)} intervals"
+        if not self.clipped:
+            return shown
+        return f"{shown} for the true values, clamped to their declared bounds"
 
     def _below(self) -> list[str]:
         more = len(self.rows) - SHOWN
@@ -352,11 +396,12 @@ class TableRelease:
         )
 
     def __repr__(self) -> str:
-        shape = f"{len(self.rows)} rows × {len(self.columns)} columns"
+        rows, columns = len(self.rows), len(self.columns)
+        shape = f"{quantity(rows, 'row')} × {quantity(columns, 'column')}"
         return f"<TableRelease {', '.join(map(clean, self.columns))}: {shape}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002
-        """What IPython shows in a terminal."""
+        """The text that IPython shows in a terminal."""
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
@@ -395,7 +440,8 @@ def numbers(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """A column as an array of numbers; NULL is NaN."""
     if not all(missing(value) or isinstance(value, Real) for value in values):
         raise ArgumentError(
-            "column", f"{name!r} does not hold numbers; its values are in .rows"
+            "column",
+            f"the column {name!r} does not hold numbers; read its values from .rows",
         )
     if all(
         isinstance(value, Integral) and abs(int(value)) < 1 << 63 for value in values

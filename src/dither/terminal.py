@@ -76,7 +76,7 @@ ONLY_OURS, ANY = "dither.ours", "dither.any"
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
-    """Replace what is ours; where anything else is in between, the error stays one."""
+    """Replace what is ours; if anything else is in between, the error stays one."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     signs = error.object[error.start : error.end]

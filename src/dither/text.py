@@ -1,12 +1,12 @@
-"""Numbers and tables as people read them: as many digits as the error leaves, and
-nothing that a terminal obeys.
+"""Numbers and tables as people read them: as many digits as the error leaves, and no
+control characters.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from numbers import Integral, Real
 from typing import Any
@@ -16,20 +16,26 @@ __all__ = [
     "aligned",
     "cell",
     "clean",
+    "ends_in_words",
     "finite",
+    "level",
     "missing",
     "number",
     "percent",
+    "quantity",
     "width_in_words",
+    "with_interval",
 ]
 
 NULL = "NULL"
-UNBOUNDED = "no bound: declare rows"
+UNBOUNDED = "no interval: declare rows"
 LARGEST = 1e15
 EVEN = 0.1
 """Ends whose distances differ by no more than this part are shown as one ±, the larger
 one.
 """
+ROUNDING = 1e-6
+"""Part of the last printed digit that is treated as an error of floats."""
 LOPSIDED = 3.0
 """From so many times the noise on, what may be hidden on one side is shown by itself.
 """
@@ -38,8 +44,8 @@ Pair = tuple[Any, Any]
 
 
 def clean(text: str) -> str:
-    """The text on one line, with control characters written out: a key may hold what a
-    terminal would obey.
+    """The text on one line, with control characters written out: a key may hold some
+    that a terminal would execute.
     """
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode()
@@ -62,6 +68,11 @@ def number(value: Any, width: float | None = None) -> str:
     return value.isoformat() if isinstance(value, date) else clean(str(value))
 
 
+def quantity(count: int, noun: str) -> str:
+    """A number with its noun in the right form: `1 row`, `1,000 rows`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def missing(value: Any) -> bool:
     """Whether there is no value: NULL, or a real that is not a number."""
     return value is None or (isinstance(value, Real) and math.isnan(value))
@@ -81,35 +92,34 @@ def finite(value: Any) -> Any:
 def _real(value: float, width: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if abs(value) >= LARGEST or 0 < abs(value) < 1 / LARGEST:
+    known = width is not None and 1 / LARGEST <= width < math.inf
+    if abs(value) >= LARGEST or (0 < abs(value) < 1 / LARGEST and not known):
         return f"{value:.6g}"
     if width is not None and 0 < width < math.inf:
-        return f"{value:,.{_decimals(width, 2)}f}"
+        return f"{value:z,.{_decimals(width, 2)}f}"
     text = f"{value:,.{_decimals(abs(value) or 1.0, 6)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _decimals(size: float, digits: int) -> int:
-    """Decimals that show so many digits of a number of this size."""
+    """Decimal places that show `digits` significant digits of a number of this size."""
     return min(max(0, digits - 1 - math.floor(math.log10(size))), 15 + digits)
 
 
 def width_in_words(width: float, *, integer: bool = False) -> str:
-    """A ± rounded up to two digits, so that it never claims more than it holds."""
+    """A ± rounded up to two digits, so that the printed one is never narrower."""
     if not 0 < width < math.inf:
         return "±∞" if width else "±0"
     if integer or width == math.floor(width) < LARGEST:
         return f"±{math.ceil(width - 1e-9):,}"
     scale = 10.0 ** _decimals(width, 2)
-    rounded = math.ceil(width * scale - 1e-6) / scale
+    rounded = math.ceil(width * scale - ROUNDING) / scale
     return f"±{_real(rounded, rounded)}"
 
 
-def cell(
-    value: Any, ends: Pair | None, noise: Pair | None = None, confidence: float = 0.95
-) -> str:
-    """A value with its interval: `51.5 ±0.4` where it lies in the middle, `3 (0 … 11 at
-    95 %)` where it does not, and `≈ 1,180, at least 1,134` where one side is open.
+def cell(value: Any, ends: Pair | None, noise: Pair | None = None) -> str:
+    """A value with its interval: `51.5 ±0.4` if it lies in the middle, `3 (0 to 11)` if
+    it does not, and `≈ 1,180, at least 1,134` if one side has no limit.
 
     `noise` is the interval of the noise alone. As long as no side is three times as
     wide, one ± says enough.
@@ -127,18 +137,60 @@ def cell(
             if missing(value)
             else f"≈ {number(value)}, {_open(low, high)}"
         )
-    at = f" at {100 * confidence:.6g} %"
     if not isinstance(low, Real) or not isinstance(value, Real) or missing(value):
-        return f"{number(value)} ({number(low)} … {number(high)}{at})"
+        return f"{number(value)} ({number(low)} to {number(high)})"
     below, above = float(value) - float(low), float(high) - float(value)
     width, whole = max(below, above), isinstance(value, Integral)
-    if _even(value, (below, above), noise if noise != ends else None) or width <= 0:
+    inside = below >= 0 and above >= 0
+    even = inside and _even(value, (below, above), noise if noise != ends else None)
+    certain = width > 0 or noise in (None, ends)  # else both ends were cut at a limit
+    if certain and (even or width <= 0):
         return f"{number(value, width)} {width_in_words(width, integer=whole)}"
-    first, last = (
-        number(int(end) if whole and end.is_integer() else end, width)
-        for end in (float(low), float(high))
-    )
-    return f"{number(value, width)} ({first} … {last}{at})"
+    if whole:
+        low, high = _whole(low), _whole(high)
+    first, last = ends_in_words(low, high, width)
+    return f"{number(value, width)} ({first} to {last})"
+
+
+def level(confidence: float) -> str:
+    """A confidence as text: `95 %`."""
+    return f"{100 * confidence:.6g} %"
+
+
+def with_interval(value: Any, ends: Pair | None, words: str = "") -> str:
+    """A value with the ends of its interval in parentheses, as papers write it. `words`
+    come before the ends, such as "95 % interval".
+    """
+    if ends is None or not all(isinstance(end, Real) for end in (value, *ends)):
+        return number(value)
+    low, high = ends
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return cell(value, ends)
+    width = max(float(high) - float(value), float(value) - float(low))
+    first, last = ends_in_words(_whole(low), _whole(high), width)
+    before = f"{words} " if words else ""
+    return f"{number(_whole(value), width)} ({before}{first} to {last})"
+
+
+def ends_in_words(low: Any, high: Any, width: float) -> tuple[str, str]:
+    """The ends of an interval, with the digits that fit its ±. They are rounded outward,
+    so that the printed interval is never narrower than the real one.
+    """
+    return _outward(low, width, math.floor), _outward(high, width, math.ceil)
+
+
+def _outward(end: Any, width: float, rounded: Callable[[float], int]) -> str:
+    scale = 10.0 ** _decimals(width, 2) if 0 < width < math.inf else 0.0
+    if isinstance(end, Integral) or not 0 < scale * abs(end) < LARGEST:
+        return number(end, width)
+    nearly = ROUNDING if rounded is math.floor else -ROUNDING
+    return number(rounded(end * scale + nearly) / scale, width)
+
+
+def _whole(value: Any) -> Any:
+    """A real without a fraction as an integer, which is shown without decimals."""
+    fits = float(value).is_integer() and abs(value) < LARGEST
+    return int(value) if fits else value
 
 
 def _open(low: Any, high: Any) -> str:
@@ -190,7 +242,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[st
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Number of columns of a terminal that the text takes."""
     return sum(_wide(sign) for sign in text)
 
 
