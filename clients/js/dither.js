@@ -8,18 +8,19 @@
 
 /** Errors that are raised on purpose, and what is asked before they are. */
 
-/** What is refused or fails on purpose; nothing was sent. `code` is "budget" where the
- * budget is too small, "device" where the store or the browser cannot be used, and else
- * the name of the argument, or of the task's line, that is wrong. */
+/** What is refused or fails on purpose; nothing was sent. `code` is "budget" if the
+ * budget is too small, "device" if the store or the browser cannot be used, and otherwise
+ * the name of the argument, or of the task's line, that is wrong. A message that begins
+ * with a verb is about it. */
 class DitherError extends Error {
   name = "DitherError";
   constructor(code, message) {
-    super(`${code}: ${message}`);
+    super(/^(is|was|has|must|cannot) /.test(message) ? `${code} ${message}` : message);
     this.code = code;
   }
 }
 
-const REFUSED = "is damaged, or not accepted here";
+const REFUSED = "cannot be used here; pass the task as its owner signed it";
 
 /** Without a code, `tried` knows which one it is. */
 const need = (condition, code, message = REFUSED) => {
@@ -28,12 +29,12 @@ const need = (condition, code, message = REFUSED) => {
 
 const needTask = (condition, message) => need(condition, "task", message);
 
-/** What is made of a text from outside. Where that breaks, the text is at fault. */
-const tried = (code, work) => {
+/** What is made of a text from outside. If that breaks, the text is at fault. */
+const tried = (code, work, message = REFUSED) => {
   try {
     return work();
   } catch (problem) {
-    throw problem.code ? problem : new DitherError(code, REFUSED);
+    throw problem.code ? problem : new DitherError(code, message);
   }
 };
 
@@ -99,7 +100,7 @@ const frame = (...parts) => {
 
 const subtle = () => {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto: use https, or node.js in Node 18");
+  need(found, "device", "WebCrypto is missing; use https, or import node.js in Node 18");
   return found;
 };
 
@@ -617,7 +618,7 @@ const KEPT = {
     "bits cohorts family flip hashes items kind sent_one sent_zero",
     (bits, cohorts, family, flip, hashes, items, _, sentOne, sentZero) => {
       const known = family === (items ? "identity" : "murmur32");
-      need(known, "oracle", "has no MD5; use murmur32");
+      need(known, "oracle", "cannot use MD5 here; use the family murmur32");
       const shape = items
         ? items > 1 && (bits === items || bits * items === 2) && hashes * cohorts === 1
         : whole(bits, 2, 2 ** 16) && whole(hashes, 1, min(16, bits));
@@ -783,7 +784,7 @@ const ONCE = {
         return [0, bits];
       },
       says: (_, ones, named) =>
-        `one of ${some(ones, named)}${size > 8 ? `, … (${size} in all)` : ""}`,
+        `one of ${some(ones, named)}${size > 8 ? `, … (${size} in total)` : ""}`,
     }),
   ],
 
@@ -954,7 +955,8 @@ const checkBelow = (code, value, end) => {
 const header = ({ version, tag, strata, periods }, period, stratum) => {
   checkBelow("period", period, periods);
   const at = strata.length ? strata.indexOf(stratum) : -(stratum !== undefined);
-  need(at >= 0, "stratum", `must be one of: ${strata}`);
+  const known = strata.length ? `one of: ${strata}` : "left out: the task declares no strata";
+  need(at >= 0, "stratum", `must be ${known}`);
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
 };
 
@@ -1022,7 +1024,7 @@ const periodOf = ({ first, end, starts, expires, every }, day) => {
 
 /** A public key from its hexadecimal text. */
 const publicKey = (text) => {
-  need(isHex(text) && text.length === 64, "trust", "must be 64 hexadecimal digits: key.public");
+  need(isHex(text) && text.length === 64, "trust", "must be key.public, 64 hexadecimal digits");
   return fromHex(text);
 };
 
@@ -1034,9 +1036,9 @@ const verify = async (document, signature, trusted) => {
     const key = await subtle().importKey("raw", trusted, name, false, ["verify"]);
     right = await subtle().verify(name, key, signature, utf8(document));
   } catch {
-    throw new DitherError("device", `has no ${name} to check signatures`);
+    throw new DitherError("device", `${name} is missing; update the browser`);
   }
-  needTask(right, "is not signed by the trusted key");
+  needTask(right, "is not signed by the trusted key, or was changed afterwards");
 };
 
 /** What a device keeps: lists of tasks, memos, marks, reservations, messages and moments. */
@@ -1099,16 +1101,19 @@ const asksMore = (task, agreed) => {
 
 /** One name is one line of versions, and each version one document. */
 const checkSuccessor = (known, { version, document }) => {
-  needTask(known.state !== "stopped", "was stopped for good");
-  needTask(version >= known.version, `is older than version ${known.version}`);
+  needTask(known.state !== "stopped", "was stopped permanently");
+  const newest = `version ${known.version}, which this device knows`;
+  needTask(version >= known.version, `is older than ${newest}`);
   const same = version > known.version || document === known.document;
-  needTask(same, "is another document of its version");
+  needTask(same, `is another document than ${newest}`);
 };
+
+const CONSENT = "ask the owner of the device, then call client.join(task)";
 
 /** What is known of a task that was joined, and not left. */
 const present = (state, task) => {
   const known = knownTask(state, task);
-  needTask(known && known.state !== "left", "has not been joined, or was left");
+  needTask(known && known.state !== "left", `has not been joined, or was left; ${CONSENT}`);
   return known;
 };
 
@@ -1124,11 +1129,13 @@ const joinedAs = (state, task) => {
  * more message than time allows. */
 const openPeriod = (state, task, day) => {
   const known = joinedAs(state, task);
-  needTask(task.version === known.version, "is newer than what was joined: update(task)");
+  const same = task.version === known.version;
+  needTask(same, "is newer than the joined version; call client.update(task) first");
   const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
-  needTask(period.first >= answered, `was answered until before ${answered}`);
+  const later = `was answered until before ${answered}; answer it later`;
+  needTask(period.first >= answered, later);
   return period;
 };
 
@@ -1243,7 +1250,7 @@ const readFrom = (document) => {
   const promises = /"(epsilon|for_ever)":[^,]*/g;
   const real = (_, line) => `"${line}":${asReal(read[line])}`;
   const again = stringify(read).replace(promises, real);
-  need(again === document, "document", "is not in the form that is signed");
+  need(again === document, "document", "is not in the exact form that is signed");
   return read;
 };
 
@@ -1274,16 +1281,17 @@ const datesOf = ({ starts, expires, every }) => {
 const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
-    need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
+    need(really <= read[line], line, `must cover the privacy loss: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
   const fit = ([items, mean], at) => parts[at].items === items && parts[at].mean === mean;
   const all = parts.length === asks.length && asks.every(fit);
-  need(all, "oracle", "does not fit the domain");
-  if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
+  need(all, "oracle", "must fit the domain");
+  const single = distinct * messages === 1;
+  if (!every) return need(single, "every", "is required if distinct or messages is above 1");
   const sides = parts.some((part) => part.rounds);
-  need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
-  need(!once, "every", "must be 0: words are asked for once");
-  need(kinds <= TRACKING, "oracle", "would tell devices apart");
+  need(!sides || distinct > 1, "distinct", "must be at least 2 for a mean");
+  need(!once, "every", "must be 0 for words, which are asked for once");
+  need(kinds <= TRACKING, "oracle", "cannot be used: kept messages would identify devices");
 };
 
 /** A task: the one document that device and server share. */
@@ -1295,7 +1303,7 @@ class Task {
   static async fromJSON(text, { trust } = {}) {
     const { task, signature } = tried("text", () => ({ ...parse(text) }));
     const signed = isText(task) && wellFormed(task) && isHex(signature);
-    need(signed, "text", "is not what task.to_json() gave");
+    need(signed, "text", "is not a signed task; pass what task.to_json() returned");
     const bytes = fromHex(signature);
     if (trust !== undefined) await verify(task, bytes, publicKey(trust));
     return Task.fromDocument(task, bytes);
@@ -1365,7 +1373,7 @@ class Client {
   static async open({ store = globalThis.indexedDB && new IndexedDBStore(), budget, trust }) {
     const usual = typeof budget === "number" && 1e-6 <= budget && budget <= 1e6;
     need(usual, "budget", "must be an ε between 1e-6 and 1e6");
-    need(store, "device", "needs a store that lasts; pass one");
+    need(store, "device", "the device needs a store that lasts; pass one");
     const client = new Client();
     client.#trust = publicKey(trust);
     const device = newState(toHex(client.#trust), nanoDown(budget));
@@ -1384,7 +1392,7 @@ class Client {
   }
 
   async #agree(task, work) {
-    needTask(task instanceof Task, "must be a task: Task.fromJSON(text)");
+    needTask(task instanceof Task, "must be a Task; read one with Task.fromJSON(text)");
     await verify(task.document, task.signature, this.#trust);
     await this.#change((state) => work(state, knownTask(state, task)));
   }
@@ -1393,12 +1401,13 @@ class Client {
   join(task) {
     return this.#agree(task, (state, known) => {
       const open = !task.stopped && dayOf(Date.now()) < task.end;
-      needTask(open, "has ended; there is nothing to join");
+      needTask(open, "was stopped or has ended, and cannot be joined");
       if (known) {
         checkSuccessor(known, task);
         if (known.state === "joined" && known.version === task.version) return;
         const last = iso(task.first + (task.periods - 1) * task.every);
-        needTask(last >= answeredUntil(state, task, known), "has no period left");
+        const answered = last < answeredUntil(state, task, known);
+        needTask(!answered, "has no unanswered period left");
       }
       reserve(state, task, known);
     });
@@ -1418,7 +1427,7 @@ class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      needTask(!more, "asks for more than was agreed; ask, then join(task)");
+      needTask(!more, `requires more than the owner agreed to; ${CONSENT}`);
       reserve(state, task, known);
     });
   }
@@ -1488,7 +1497,7 @@ const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
-    needStore(false, `failed (${problem})`);
+    needStore(false, `failed (${problem}); try again`);
   }
 };
 
@@ -1497,22 +1506,24 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    needStore(found, "was cleared");
-    const state = tried("device", () => stateFrom(found.text, device));
+    needStore(found, "was cleared; open the client again");
+    const state = tried("device", () => stateFrom(found.text, device), DAMAGED);
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  needStore(false, "is busy");
+  needStore(false, "is busy; try again");
 };
+
+const DAMAGED = "the store is damaged; clear it to begin as a new device";
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  needStore(right, "is damaged");
-  need(state.trust === trust, "trust", "is not this device's key");
-  need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
+  need(right, "device", DAMAGED);
+  need(state.trust === trust, "trust", "must be the key that this device was made with");
+  need(state.budget === budget, "budget", `must be ${state.budget / 1e9} for this device`);
   return state;
 };
 
@@ -1520,7 +1531,8 @@ const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
-  need(extra <= left, "budget", `${name} reserves ε = ${extra / 1e9}; ${left / 1e9} is left`);
+  const short = `reserves ε = ${extra / 1e9}, but only ${left / 1e9} of the budget remains`;
+  need(extra <= left, "budget", `the task '${name}' ${short}`);
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");

@@ -15,14 +15,14 @@ ROOT = Path(__file__).parent.parent.parent
 CLIENT = ROOT / "clients" / "js"
 
 
-def program(name: str) -> str:
+def program(name: str, tested: str = "the JavaScript client") -> str:
     """Where a program is; else a skipped test."""
     found = shutil.which(name)
     if found:
         return found
     if os.environ.get("CI"):
-        pytest.fail(f"CI must test the JavaScript client: no {name}", pytrace=False)
-    pytest.skip(f"the JavaScript client is not tested: no {name}")
+        pytest.fail(f"CI must test {tested}: no {name}", pytrace=False)
+    pytest.skip(f"{tested} is not tested: no {name}")
 
 
 def run(arguments: list[str], *, given: str = "", folder: Path = CLIENT) -> str:

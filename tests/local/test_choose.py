@@ -159,7 +159,7 @@ def test_a_kept_message_must_not_tell_devices_apart() -> None:
     usual: dict[str, Any] = {"epsilon": 1, "n": 1000, "every": "day", "for_ever": 1.0}
     small = KAryResponse.at(256, 1.0)
     local.task("x", domain=255, oracle=small, **usual)
-    with pytest.raises(ArgumentError, match="tell devices apart"):
+    with pytest.raises(ArgumentError, match="would identify the device"):
         local.task("x", domain=256, oracle=KAryResponse.at(257, 1.0), **usual)
 
 

@@ -60,7 +60,7 @@ def test_frequent_words_are_found_with_their_shares(epsilon: float) -> None:
     assert (np.abs(found.value - truth) < 6 * found.standard_errors).all()
     assert (low <= found.value).all()
     assert (found.value <= high).all()
-    assert "3 found" in found.notes[0]
+    assert found.notes[0].startswith("3 of ")
 
 
 def test_nothing_is_found_where_nobody_has_a_word() -> None:

@@ -20,6 +20,7 @@ from dither.local.frequencies import nearest_shares
 from dither.local.oracles import CountMeanSketch, HadamardSketch
 from dither.privacy import PureDP
 from dither.release import Release
+from tests.chance import at_most, chance
 
 
 def found(held: list[Any], **options: Any) -> local.Frequencies:
@@ -30,6 +31,7 @@ def found(held: list[Any], **options: Any) -> local.Frequencies:
 HELD = ["a"] * 3000 + ["b"] * 1500 + ["?"] * 500
 
 
+@chance(1e-12)
 def test_a_release_like_all_others() -> None:
     release = found(HELD, domain=["a", "b", "c"])
     assert isinstance(release, Release)
@@ -41,7 +43,7 @@ def test_a_release_like_all_others() -> None:
     assert isinstance(release.guarantee, PureDP)
     assert release.guarantee.epsilon <= 2
     assert release.receipt is None
-    assert "promised to every device" in str(release)
+    assert "each device adds its own noise" in str(release)
     assert "(none)" in str(release)
     assert release["b"].value == release.value[1]
     assert release[None].value == release.value[3]
@@ -62,8 +64,9 @@ def test_what_is_done_to_it_is_a_plain_release() -> None:
         assert type(made) is Release
 
 
+@chance(1e-9)
 def test_consistent_shares() -> None:
-    release = found(HELD[:100], domain=[f"{i}" for i in range(30)])
+    release = found(HELD[:1000], domain=[f"{i}" for i in range(30)])
     assert (release.value < 0).any()
     shares = release.consistent()
     assert (shares.value >= 0).all()
@@ -71,7 +74,7 @@ def test_consistent_shares() -> None:
     low, high = shares.interval()
     assert ((low <= shares.value) & (shares.value <= high)).all()
     assert ((low >= 0) & (high <= 1)).all()
-    assert "not unbiased" in str(shares)
+    assert "sum to 1, but are biased" in str(shares)
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -96,7 +99,7 @@ def test_the_nearest_shares(whole: bool) -> None:
 def test_too_few_messages(count: int) -> None:
     task = local.task("x", domain=3, epsilon=1, n=100)
     tally = task.tally(task.randomize([0] * count))
-    with pytest.raises(ArgumentError, match="needs 10"):
+    with pytest.raises(ArgumentError, match="needs at least 10"):
         tally.estimate()
 
 
@@ -137,28 +140,31 @@ def test_discoveries_follow_benjamini_and_hochberg() -> None:
 CAMPAIGN = [(name, epsilon) for name in bench.ORACLES for epsilon in (1.0, 3.0)]
 
 
+@chance(1e-8)
 @pytest.mark.parametrize(("name", "epsilon"), CAMPAIGN)
 def test_errors_and_intervals_are_as_stated(name: str, epsilon: float) -> None:
-    """5,000 values; a false alarm is 5.5 standard errors of the campaign, and 6.5
-    where the standard error is an estimate too: one in a hundred million.
+    """5,000 values. 7 standard errors of the campaign leave room for the skewness of
+    its sums, and for that of an estimated standard error.
 
     Values of one trial are not independent: a hash of three values is not three-wise
     independent, and a trial's coverage varies by up to 0.042 where that of independent
     values would by 0.031. So trials are what is counted.
     """
     seen = bench.watch(bench.ORACLES[name](50, epsilon), 50, 100)
-    assert seen.ratio == pytest.approx(1, abs=6.5 * seen.deviation)
-    assert seen.coverage >= 0.95 - 5.5 * 0.045 / math.sqrt(100)
+    assert seen.ratio == pytest.approx(1, abs=7 * seen.deviation)
+    assert seen.coverage >= 0.95 - 7 * 0.045 / math.sqrt(100)
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["loloha", "longitudinal unary"])
 def test_pooled_intervals_count_devices(name: str) -> None:
     seen = bench.watch(bench.ORACLES[name](20, 1.0), 20, 100, periods=30)
-    assert seen.ratio == pytest.approx(1, abs=5 * seen.deviation)
-    assert seen.coverage == pytest.approx(0.95, abs=0.025)
+    assert seen.ratio == pytest.approx(1, abs=7 * seen.deviation)
+    assert seen.coverage == pytest.approx(0.95, abs=0.045)
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["optimized unary", "local hashing", "Hadamard response"]
@@ -166,10 +172,11 @@ def test_pooled_intervals_count_devices(name: str) -> None:
 def test_false_discoveries_stay_at_their_rate(name: str) -> None:
     """100 trials: the mean share has a standard error of about 0.007."""
     false, true = bench.false_discoveries(bench.ORACLES[name](300, 1.0), 300, 100)
-    assert false <= 0.05 + 4 * 0.008
+    assert false <= 0.05 + 7 * 0.008
     assert true > 0.7
 
 
+@chance(1e-12)
 def test_several_periods_promise_a_lifetime() -> None:
     task = local.task(
         "x", domain=3, epsilon=1, for_ever=2, distinct=1, every="day", n=100
@@ -195,11 +202,11 @@ def test_a_sketch_of_few_messages_finds_nothing_by_chance(kind: Any) -> None:
     assert np.all(Score(evidence).p_values >= np.array(exact) * (1 - 1e-9))
 
 
+@chance(1e-8)
 def test_few_messages_about_many_texts_find_nothing_by_chance() -> None:
-    """At most one tally in 20 finds a text that nobody holds: more than 9 of 24 do once
-    in ten million times.
-    """
+    """At most one tally in 20 finds a text that nobody holds."""
     nobody = local.task("any", epsilon=4, n=60_000)
     wanted = [f"w{number}" for number in range(1000)]
     tallies = (nobody.tally(nobody.randomize(["x"] * 150)) for _ in range(24))
-    assert sum(any(tally.estimate(wanted).found) for tally in tallies) <= 9
+    found = sum(any(tally.estimate(wanted).found) for tally in tallies)
+    assert found <= at_most(24, 0.05, 1e-8)

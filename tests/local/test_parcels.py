@@ -39,5 +39,5 @@ def test_a_device_has_its_own_ids(messages):
 
 @pytest.mark.parametrize("other", [b"", b"\xd3", "text", None, 3])
 def test_only_messages_are_sent(other):
-    with pytest.raises(ArgumentError, match="a message or a batch"):
+    with pytest.raises(ArgumentError, match="must be the bytes of a message"):
         parcel(other, b"i" * 16)

@@ -8,12 +8,14 @@ import pytest
 from dither import local
 from dither.errors import ArgumentError
 from dither.local.oracles import KAryResponse
+from tests.chance import chance
 
 DAILY = local.task(
     "x", domain=40, epsilon=1, for_ever=2, every="day", n=500, none=False
 )
 
 
+@chance(1e-20)
 def test_a_value_that_returns_has_its_old_noise() -> None:
     """Without fresh noise, messages show what is kept."""
     oracle = KAryResponse.at(41, 3.0)
@@ -26,13 +28,14 @@ def test_a_value_that_returns_has_its_old_noise() -> None:
     assert (one != two).mean() > 0.5
 
 
+@chance(1e-7)
 def test_kept_noise_does_not_average_out() -> None:
     held = np.arange(40).repeat(50)
     sent = DAILY.rehearse([held] * 20)
     tally = DAILY.tally(sent)
     assert tally.periods == dict.fromkeys(range(20), 2000)
     found = tally.estimate()
-    low, high = found.interval(0.999999)
+    low, high = found.interval(1 - 1.000001e-9)
     assert ((low <= 1 / 40) & (high >= 1 / 40)).all()
     fresh = DAILY.tally(DAILY.randomize(held)).estimate()
     assert found.standard_errors.mean() > fresh.standard_errors.mean() / 4

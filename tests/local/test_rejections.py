@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -204,6 +204,10 @@ def test_what_no_version_can_change(line: str) -> None:
 
 
 def test_a_task_says_what_it_is() -> None:
-    assert "2 values, once" in str(TASK)
+    said = str(TASK)
+    assert "2 values; each device answers once, from " in said
+    assert "until before" not in said
+    last = TASK.expires - timedelta(days=1)
+    assert f" to {last}; " in said
     assert "every day" in str(AGAIN)
     assert "not signed" in str(TASK)

@@ -33,7 +33,7 @@ def test_a_key_is_kept_in_a_file_of_its_owner(tmp_path: Path) -> None:
     place = key.save(tmp_path / "key")
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert SigningKey.load(place) == key
-    with pytest.raises(ArgumentError, match="there already"):
+    with pytest.raises(ArgumentError, match="already exists"):
         key.save(place)
     assert key.secret.hex() not in repr(key)
     with pytest.raises(TypeError, match="pickled"):
@@ -47,5 +47,5 @@ def test_what_is_no_key(tmp_path: Path, text: str) -> None:
         SigningKey.load(tmp_path / "key")
     with pytest.raises(ArgumentError, match="public key"):
         public_key(text)
-    with pytest.raises(ArgumentError, match="is not there"):
+    with pytest.raises(ArgumentError, match="does not exist"):
         SigningKey.load(tmp_path / "nothing")

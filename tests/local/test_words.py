@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dither.local.words import FRESH, ONE, Keyed, below, coins
+from tests.chance import chance
 
 
 class Given:
@@ -53,6 +54,7 @@ def test_words_from_a_key_do_not_depend_on_how_they_are_taken() -> None:
     assert Keyed(b"other").take(100).tolist() != once
 
 
+@chance(1e-20)
 def test_fresh_words_are_never_drawn_again() -> None:
     first, second = FRESH.take(1000), FRESH.take(1000)
     assert np.mean(first == second) < 0.01

@@ -30,7 +30,7 @@ export const frame = (...parts) => {
 
 export const subtle = () => {
   const found = globalThis.crypto?.subtle;
-  need(found, "device", "has no WebCrypto: use https, or node.js in Node 18");
+  need(found, "device", "WebCrypto is missing; use https, or import node.js in Node 18");
   return found;
 };
 

@@ -12,6 +12,7 @@ import {
   answeredUntil,
   asksMore,
   checkSuccessor,
+  CONSENT,
   forgetUnused,
   joinedAs,
   knownTask,
@@ -49,7 +50,7 @@ export class Client {
   static async open({ store = globalThis.indexedDB && new IndexedDBStore(), budget, trust }) {
     const usual = typeof budget === "number" && 1e-6 <= budget && budget <= 1e6;
     need(usual, "budget", "must be an ε between 1e-6 and 1e6");
-    need(store, "device", "needs a store that lasts; pass one");
+    need(store, "device", "the device needs a store that lasts; pass one");
     const client = new Client();
     client.#trust = publicKey(trust);
     const device = newState(toHex(client.#trust), nanoDown(budget));
@@ -68,7 +69,7 @@ export class Client {
   }
 
   async #agree(task, work) {
-    needTask(task instanceof Task, "must be a task: Task.fromJSON(text)");
+    needTask(task instanceof Task, "must be a Task; read one with Task.fromJSON(text)");
     await verify(task.document, task.signature, this.#trust);
     await this.#change((state) => work(state, knownTask(state, task)));
   }
@@ -77,12 +78,13 @@ export class Client {
   join(task) {
     return this.#agree(task, (state, known) => {
       const open = !task.stopped && dayOf(Date.now()) < task.end;
-      needTask(open, "has ended; there is nothing to join");
+      needTask(open, "was stopped or has ended, and cannot be joined");
       if (known) {
         checkSuccessor(known, task);
         if (known.state === "joined" && known.version === task.version) return;
         const last = iso(task.first + (task.periods - 1) * task.every);
-        needTask(last >= answeredUntil(state, task, known), "has no period left");
+        const answered = last < answeredUntil(state, task, known);
+        needTask(!answered, "has no unanswered period left");
       }
       reserve(state, task, known);
     });
@@ -102,7 +104,7 @@ export class Client {
       if (known.version === task.version) return;
       const agreed = await Task.fromDocument(known.document);
       const more = needed(state, task).extra || asksMore(task, agreed);
-      needTask(!more, "asks for more than was agreed; ask, then join(task)");
+      needTask(!more, `requires more than the owner agreed to; ${CONSENT}`);
       reserve(state, task, known);
     });
   }
@@ -172,7 +174,7 @@ const asked = async (work) => {
   try {
     return await work();
   } catch (problem) {
-    needStore(false, `failed (${problem})`);
+    needStore(false, `failed (${problem}); try again`);
   }
 };
 
@@ -181,22 +183,24 @@ const asked = async (work) => {
 const changing = (store, device) => async (work) => {
   for (let turn = 0; turn < TRIES; turn++) {
     const found = await asked(() => store.load());
-    needStore(found, "was cleared");
-    const state = tried("device", () => stateFrom(found.text, device));
+    needStore(found, "was cleared; open the client again");
+    const state = tried("device", () => stateFrom(found.text, device), DAMAGED);
     const result = await work(state);
     const text = stringify(state);
     if (text === found.text || (await asked(() => store.save(text, found.version + 1))))
       return result;
   }
-  needStore(false, "is busy");
+  needStore(false, "is busy; try again");
 };
+
+const DAMAGED = "the store is damaged; clear it to begin as a new device";
 
 const stateFrom = (text, { trust, budget }) => {
   const state = parse(text);
   const right = state.format === 1 && /^[0-9a-f]{64}$/.test(state.secret);
-  needStore(right, "is damaged");
-  need(state.trust === trust, "trust", "is not this device's key");
-  need(state.budget === budget, "budget", `is ${state.budget / 1e9} for this device`);
+  need(right, "device", DAMAGED);
+  need(state.trust === trust, "trust", "must be the key that this device was made with");
+  need(state.budget === budget, "budget", `must be ${state.budget / 1e9} for this device`);
   return state;
 };
 
@@ -204,7 +208,8 @@ const reserve = (state, task, known) => {
   const { memo, extra } = needed(state, task);
   const { name } = task;
   const left = leftOf(state);
-  need(extra <= left, "budget", `${name} reserves ε = ${extra / 1e9}; ${left / 1e9} is left`);
+  const short = `reserves ε = ${extra / 1e9}, but only ${left / 1e9} of the budget remains`;
+  need(extra <= left, "budget", `the task '${name}' ${short}`);
   if (extra) state.reservations.push({ day: iso(dayOf(Date.now())), task: name, cost: extra });
   state.memos = [...state.memos.filter((one) => one.id !== memo.id), memo];
   note(state, task, known, "joined");

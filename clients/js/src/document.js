@@ -56,7 +56,7 @@ const readFrom = (document) => {
   const promises = /"(epsilon|for_ever)":[^,]*/g;
   const real = (_, line) => `"${line}":${asReal(read[line])}`;
   const again = stringify(read).replace(promises, real);
-  need(again === document, "document", "is not in the form that is signed");
+  need(again === document, "document", "is not in the exact form that is signed");
   return read;
 };
 
@@ -87,14 +87,15 @@ const datesOf = ({ starts, expires, every }) => {
 const checkPromises = (read, { asks, once }, { parts, kinds, lost, ever }) => {
   const { every, distinct, messages } = read;
   for (const [line, really] of entries({ epsilon: lost, for_ever: ever }))
-    need(really <= read[line], line, `is less than is lost: ${shown(really, 6)}`);
+    need(really <= read[line], line, `must cover the privacy loss: ${shown(really, 6)}`);
   // each part must be of a kind that answers what is asked
   const fit = ([items, mean], at) => parts[at].items === items && parts[at].mean === mean;
   const all = parts.length === asks.length && asks.every(fit);
-  need(all, "oracle", "does not fit the domain");
-  if (!every) return need(distinct * messages === 1, "every", "is 0: devices answer once");
+  need(all, "oracle", "must fit the domain");
+  const single = distinct * messages === 1;
+  if (!every) return need(single, "every", "is required if distinct or messages is above 1");
   const sides = parts.some((part) => part.rounds);
-  need(!sides || distinct > 1, "distinct", "must be 2: a number has two sides");
-  need(!once, "every", "must be 0: words are asked for once");
-  need(kinds <= TRACKING, "oracle", "would tell devices apart");
+  need(!sides || distinct > 1, "distinct", "must be at least 2 for a mean");
+  need(!once, "every", "must be 0 for words, which are asked for once");
+  need(kinds <= TRACKING, "oracle", "cannot be used: kept messages would identify devices");
 };

@@ -1,17 +1,18 @@
 /** Errors that are raised on purpose, and what is asked before they are. */
 
-/** What is refused or fails on purpose; nothing was sent. `code` is "budget" where the
- * budget is too small, "device" where the store or the browser cannot be used, and else
- * the name of the argument, or of the task's line, that is wrong. */
+/** What is refused or fails on purpose; nothing was sent. `code` is "budget" if the
+ * budget is too small, "device" if the store or the browser cannot be used, and otherwise
+ * the name of the argument, or of the task's line, that is wrong. A message that begins
+ * with a verb is about it. */
 export class DitherError extends Error {
   name = "DitherError";
   constructor(code, message) {
-    super(`${code}: ${message}`);
+    super(/^(is|was|has|must|cannot) /.test(message) ? `${code} ${message}` : message);
     this.code = code;
   }
 }
 
-const REFUSED = "is damaged, or not accepted here";
+const REFUSED = "cannot be used here; pass the task as its owner signed it";
 
 /** Without a code, `tried` knows which one it is. */
 export const need = (condition, code, message = REFUSED) => {
@@ -20,12 +21,12 @@ export const need = (condition, code, message = REFUSED) => {
 
 export const needTask = (condition, message) => need(condition, "task", message);
 
-/** What is made of a text from outside. Where that breaks, the text is at fault. */
-export const tried = (code, work) => {
+/** What is made of a text from outside. If that breaks, the text is at fault. */
+export const tried = (code, work, message = REFUSED) => {
   try {
     return work();
   } catch (problem) {
-    throw problem.code ? problem : new DitherError(code, REFUSED);
+    throw problem.code ? problem : new DitherError(code, message);
   }
 };
 

@@ -93,7 +93,7 @@ export const KEPT = {
     "bits cohorts family flip hashes items kind sent_one sent_zero",
     (bits, cohorts, family, flip, hashes, items, _, sentOne, sentZero) => {
       const known = family === (items ? "identity" : "murmur32");
-      need(known, "oracle", "has no MD5; use murmur32");
+      need(known, "oracle", "cannot use MD5 here; use the family murmur32");
       const shape = items
         ? items > 1 && (bits === items || bits * items === 2) && hashes * cohorts === 1
         : whole(bits, 2, 2 ** 16) && whole(hashes, 1, min(16, bits));

@@ -14,7 +14,8 @@ export const checkBelow = (code, value, end) => {
 export const header = ({ version, tag, strata, periods }, period, stratum) => {
   checkBelow("period", period, periods);
   const at = strata.length ? strata.indexOf(stratum) : -(stratum !== undefined);
-  need(at >= 0, "stratum", `must be one of: ${strata}`);
+  const known = strata.length ? `one of: ${strata}` : "left out: the task declares no strata";
+  need(at >= 0, "stratum", `must be ${known}`);
   return [0xd1, 1, ...little(version, 2), ...tag, ...little(period, 2), at, 0];
 };
 

@@ -57,7 +57,7 @@ export const ONCE = {
         return [0, bits];
       },
       says: (_, ones, named) =>
-        `one of ${some(ones, named)}${size > 8 ? `, … (${size} in all)` : ""}`,
+        `one of ${some(ones, named)}${size > 8 ? `, … (${size} in total)` : ""}`,
     }),
   ],
 

@@ -4,7 +4,7 @@ import { DitherError, need, needTask } from "./errors.js";
 
 /** A public key from its hexadecimal text. */
 export const publicKey = (text) => {
-  need(isHex(text) && text.length === 64, "trust", "must be 64 hexadecimal digits: key.public");
+  need(isHex(text) && text.length === 64, "trust", "must be key.public, 64 hexadecimal digits");
   return fromHex(text);
 };
 
@@ -16,7 +16,7 @@ export const verify = async (document, signature, trusted) => {
     const key = await subtle().importKey("raw", trusted, name, false, ["verify"]);
     right = await subtle().verify(name, key, signature, utf8(document));
   } catch {
-    throw new DitherError("device", `has no ${name} to check signatures`);
+    throw new DitherError("device", `${name} is missing; update the browser`);
   }
-  needTask(right, "is not signed by the trusted key");
+  needTask(right, "is not signed by the trusted key, or was changed afterwards");
 };

@@ -63,16 +63,19 @@ export const asksMore = (task, agreed) => {
 
 /** One name is one line of versions, and each version one document. */
 export const checkSuccessor = (known, { version, document }) => {
-  needTask(known.state !== "stopped", "was stopped for good");
-  needTask(version >= known.version, `is older than version ${known.version}`);
+  needTask(known.state !== "stopped", "was stopped permanently");
+  const newest = `version ${known.version}, which this device knows`;
+  needTask(version >= known.version, `is older than ${newest}`);
   const same = version > known.version || document === known.document;
-  needTask(same, "is another document of its version");
+  needTask(same, `is another document than ${newest}`);
 };
+
+export const CONSENT = "ask the owner of the device, then call client.join(task)";
 
 /** What is known of a task that was joined, and not left. */
 export const present = (state, task) => {
   const known = knownTask(state, task);
-  needTask(known && known.state !== "left", "has not been joined, or was left");
+  needTask(known && known.state !== "left", `has not been joined, or was left; ${CONSENT}`);
   return known;
 };
 
@@ -88,11 +91,13 @@ export const joinedAs = (state, task) => {
  * more message than time allows. */
 export const openPeriod = (state, task, day) => {
   const known = joinedAs(state, task);
-  needTask(task.version === known.version, "is newer than what was joined: update(task)");
+  const same = task.version === known.version;
+  needTask(same, "is newer than the joined version; call client.update(task) first");
   const period = periodOf(task, day);
   const others = (one) => one.first !== period.first || one.until !== period.until;
   const answered = answeredUntil(state, task, known, others);
-  needTask(period.first >= answered, `was answered until before ${answered}`);
+  const later = `was answered until before ${answered}; answer it later`;
+  needTask(period.first >= answered, later);
   return period;
 };
 

@@ -27,7 +27,7 @@ export class Task {
   static async fromJSON(text, { trust } = {}) {
     const { task, signature } = tried("text", () => ({ ...parse(text) }));
     const signed = isText(task) && wellFormed(task) && isHex(signature);
-    need(signed, "text", "is not what task.to_json() gave");
+    need(signed, "text", "is not a signed task; pass what task.to_json() returned");
     const bytes = fromHex(signature);
     if (trust !== undefined) await verify(task, bytes, publicKey(trust));
     return Task.fromDocument(task, bytes);

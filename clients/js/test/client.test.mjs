@@ -236,7 +236,7 @@ test("joining reserves once, and the budget has an end", async () => {
   assert.equal(await client.left(), 3);
   await refused(
     client.join(await make({ name: "other", attribute: "other" })),
-    /^budget: other reserves ε = 6; 3 is left/,
+    /^the task 'other' reserves ε = 6, but only 3 of the budget remains/,
   );
   assert.equal(await client.left(), 3);
   await refused(
@@ -252,9 +252,9 @@ test("a task of another key, unsigned, ended or stopped is not joined", async ()
   const own = await device();
   const { Task } = await import("../dither.js");
   await refused(own.join(await Task.fromDocument(documentOf())), /signed/);
-  await refused(own.join(await make({ stopped: true })), /nothing to join/);
+  await refused(own.join(await make({ stopped: true })), /cannot be joined/);
   setClock(400);
-  await refused(own.join(task), /nothing to join/);
+  await refused(own.join(task), /cannot be joined/);
 });
 
 test("one name is one line of versions", async () => {
@@ -263,7 +263,7 @@ test("one name is one line of versions", async () => {
   await refused(client.join(await make({ version: 1 })), /older than version 2/);
   await refused(client.update(await make({ version: 1 })), /older/);
   await refused(client.join(await make({ version: 2, minimum: 101 })), /another document/);
-  await refused(client.answer(await make({ version: 3 }), "🎉"), /newer than what was joined/);
+  await refused(client.answer(await make({ version: 3 }), "🎉"), /newer than the joined version/);
   await client.update(await make({ version: 3 }));
   await client.answer(await make({ version: 3 }), "🎉");
   await refused(client.answer(task, "🎉"), /older/);
@@ -291,12 +291,12 @@ test("an update that asks for more is refused, and can be joined", async () => {
     const [client, task] = [await device(), await make()];
     await client.join(task);
     const next = await make({ version: 2, ...changes });
-    await refused(client.update(next), /asks for more/);
+    await refused(client.update(next), /requires more than the owner agreed to/);
     await client.join(next);
   }
   const client = await device();
   await client.join(await make({ every: 7 }));
-  await refused(client.update(await make({ version: 2 })), /asks for more/);
+  await refused(client.update(await make({ version: 2 })), /requires more than the owner agreed to/);
   const unknown = await device();
   await refused(unknown.update(await make()), /has not been joined/);
 });
@@ -309,7 +309,7 @@ test("that another task has paid for a memo is no consent", async () => {
   const left = await client.left();
   const turned = await make({ version: 2, attribute: "pay" });
   assert.equal(turned.memo, weekly.memo); // so nothing has to be reserved
-  await refused(client.update(turned), /asks for more/);
+  await refused(client.update(turned), /requires more than the owner agreed to/);
   await client.join(turned);
   assert.equal(await client.left(), left);
 });
@@ -320,7 +320,7 @@ test("a version tells no more values apart because another task does", async () 
   await client.join(await make({ distinct: 1 }));
   const left = await client.left();
   const more = await make({ version: 2, distinct: 2 });
-  await refused(client.update(more), /asks for more/);
+  await refused(client.update(more), /requires more than the owner agreed to/);
   await client.join(more);
   assert.equal(await client.left(), left);
 });
@@ -330,14 +330,14 @@ test("a stopped version ends all answers for good", async () => {
   await client.join(task);
   await client.answer(task, "🎉");
   await client.update(await make({ version: 2, stopped: true }));
-  await refused(client.answer(task, "🎉"), /stopped for good/);
-  await refused(client.join(await make({ version: 3 })), /stopped for good/);
-  await refused(client.update(await make({ version: 3 })), /stopped for good/);
+  await refused(client.answer(task, "🎉"), /stopped permanently/);
+  await refused(client.join(await make({ version: 3 })), /stopped permanently/);
+  await refused(client.update(await make({ version: 3 })), /stopped permanently/);
   assert.equal((await client.sent()).length, 1);
   assert.deepEqual((await stateOf(storeOf(client))).memos, []);
   const never = await device();
   await never.update(await make({ version: 2, stopped: true }));
-  await refused(never.join(task), /stopped for good/);
+  await refused(never.join(task), /stopped permanently/);
 });
 
 test("leaving forgets the noise and keeps the reservation", async () => {
@@ -363,7 +363,7 @@ test("what is asked once, and was answered, is not joined again", async () => {
   await client.join(task);
   await client.answer(task, "🎉");
   await client.leave(task);
-  await refused(client.join(task), /no period left/);
+  await refused(client.join(task), /no unanswered period left/);
 });
 
 // time
@@ -449,10 +449,10 @@ test("without a store that lasts there is no device", async () => {
 test("budget and trust are fixed when the device is made", async () => {
   const store = new MemoryStoreForTests();
   await device({ store });
-  await refused(device({ store, budget: 21 }), /is 20 for this device/);
+  await refused(device({ store, budget: 21 }), /must be 20 for this device/);
   await refused(
     device({ store, trust: "11".repeat(32) }),
-    /not this device's key/,
+    /must be the key that this device was made with/,
   );
   for (const budget of [0, -1, NaN, Infinity, 1e7, null, undefined, "x"])
     await refused(device({ budget }), /budget/);
@@ -484,15 +484,15 @@ test("a damaged store is not read", async () => {
   for (const text of ["", "{", "null", "[]", "{}", '{"format":2}', '{"format":1,"secret":"00"}']) {
     const store = new MemoryStoreForTests();
     await store.save(text, 1);
-    await refused(device({ store }), /^device: /);
+    await refused(device({ store }), /^the store is damaged/);
   }
 });
 
 test("only tasks are joined, and only of known kinds", async () => {
   const client = await device();
   for (const task of [undefined, null, {}, { ...(await make()) }, documentOf()]) {
-    await refused(client.join(task), /^task: must be a task/);
-    await refused(client.update(task), /^task: must be a task/);
+    await refused(client.join(task), /^task must be a Task/);
+    await refused(client.update(task), /^task must be a Task/);
   }
 });
 
@@ -536,7 +536,7 @@ test("a number is told apart by its side only", async () => {
     await client.answer(task, [0, 100, 50.5, NaN, "7", 99, 1e300, -5, 3n][day]);
   }
   assert.ok((await stateOf(storeOf(client))).marks.length <= 2);
-  await assert.rejects(make({ domain, oracle, distinct: 1 }), /two sides/);
+  await assert.rejects(make({ domain, oracle, distinct: 1 }), /at least 2 for a mean/);
 });
 
 test("a copy of the store answers alike", async () => {

@@ -1,7 +1,7 @@
 """Messages in a column of Arrow's, as `task.tally` takes them.
 
 Messages of a task have one size, so that a column of them is a table of bytes already:
-they are put together by their headers without becoming objects of Python's. What Arrow
+they are combined by their headers without becoming objects of Python's. What Arrow
 itself converts would load pandas where it is installed, which takes more memory than
 all of this: bytes are passed on as buffers.
 """
@@ -33,7 +33,7 @@ def column_of(value: bytes) -> Any:
 
 
 def messages(column: Any, record: int, *, batches: bool) -> Iterator[Messages | bytes]:
-    """What a binary column holds. A tally of it is that of the list of its values."""
+    """The content of a binary column. A tally of it is that of the list of its values."""
     size = HEADER + record
     data, ends = _bytes_of(column.drop_null())
     alike = _alike(data, ends, size, batches)

@@ -43,8 +43,8 @@ QUIET = 0.1  # of the noise's variance, what collisions may add
 
 @dataclass(frozen=True)
 class Asked:
-    """What a message may lose, once and for ever (None where a device answers once), how
-    many are expected, and how large they may be.
+    """The privacy loss of one message and of all messages together (None if a device
+    answers once), the expected number of messages, and their largest size.
     """
 
     once: float
@@ -60,7 +60,9 @@ class Asked:
 def counted(domain: Any, asked: Asked, *, none: bool, pairs: bool) -> Counted | None:
     """The domain that a developer means."""
     if pairs and not isinstance(domain, Mapping | Attributes):
-        raise ArgumentError("pairs", "is for several attributes: pass a mapping")
+        raise ArgumentError(
+            "pairs", "requires several attributes; pass domain={name: domain, …}"
+        )
     if isinstance(domain, Numbers):
         return _branched(domain, asked)
     if domain is None or isinstance(domain, Attributes | Vocabulary):
@@ -74,7 +76,9 @@ def counted(domain: Any, asked: Asked, *, none: bool, pairs: bool) -> Counted | 
 def _field(domain: Any, none: bool) -> Domain | Numbers:
     if isinstance(domain, Vocabulary):
         raise ArgumentError(
-            "domain", "words that nobody has listed need a task of their own; make two"
+            "domain",
+            "cannot mix a Vocabulary with other attributes; make two tasks, one of "
+            "them for the words",
         )
     return domain if isinstance(domain, Numbers) else domain_of(domain, none)
 
@@ -115,8 +119,8 @@ def _counting(sizes: Sequence[int], asked: Asked) -> tuple[Oracle, ...]:
 
 
 def _one(items: int, asked: Asked, pool: int) -> Oracle:
-    """One of several questions. Where answers are kept, the hash functions of all of
-    them together are as few as those of one (rule R28).
+    """One of several questions. If answers are kept, the hash functions of all of them
+    together are as few as those of one (rule R28).
     """
     if asked.ever is None:
         domain = Domain(range(items), none=False)
@@ -134,8 +138,8 @@ def _check_kept(once: float, ever: float) -> None:
     if ever <= once:
         raise ArgumentError(
             "for_ever",
-            f"is too small beside epsilon; pass {2 * once:g}, so that each message "
-            "has noise of its own (a kept answer alone would tell devices apart)",
+            "must be above epsilon: a kept answer without fresh noise would identify "
+            f"its device; pass for_ever={2 * once:g}",
         )
 
 
@@ -154,8 +158,8 @@ def _sketch(asked: Asked) -> Oracle:
     if asked.ever is not None:
         raise ArgumentError(
             "every",
-            "must be None: words that nobody has listed are asked for once; then ask "
-            "for those that were found",
+            "cannot be used with a Vocabulary, whose words are asked for once; leave "
+            "it out, and make another task that lists the words that were found",
         )
     noise = CountMeanSketch.at(asked.once).spread / asked.n
     wanted = FOCUS / COLUMNS / (QUIET * noise)

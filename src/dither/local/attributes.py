@@ -36,30 +36,54 @@ class Attributes:
         object.__setattr__(self, "fields", tuple(tuple(one) for one in self.fields))
         names = [name for name, _ in self.fields]
         if not all(isinstance(name, str) and canonical(name) for name in names):
-            raise ArgumentError("domain", "needs names of attributes that are texts")
+            raise ArgumentError(
+                "domain",
+                "must name each attribute by a string that is not empty; pass names "
+                'such as "age"',
+            )
         if len(set(names)) != len(names) or len(names) < 2:
-            raise ArgumentError("domain", "needs two attributes at least, named apart")
+            raise ArgumentError(
+                "domain",
+                "must have at least two attributes with different names; add one, or "
+                "ask about its values alone",
+            )
         if len(names) > MOST_PARTS:  # before any pairs are made of them
-            raise ArgumentError("domain", f"has more than {MOST_PARTS} attributes")
+            raise ArgumentError(
+                "domain",
+                f"has more than {MOST_PARTS} attributes; split them over two tasks",
+            )
         if type(self.pairs) is not bool:
             raise ArgumentError("pairs", "must be True or False")
         for name, domain in self.fields:
             self._check(name, domain)
         if len(self.parts) > MOST_PARTS:
-            raise ArgumentError("domain", f"has more than {MOST_PARTS} pairs")
+            raise ArgumentError(
+                "domain",
+                f"has more than {MOST_PARTS} pairs of attributes; pass fewer "
+                "attributes",
+            )
         if self.pairs and max(self.sizes) > LARGEST:
-            raise ArgumentError("domain", f"has a table of over {LARGEST:,} cells")
+            raise ArgumentError(
+                "domain",
+                f"has two attributes with more than {LARGEST:,} pairs of values; pass "
+                "fewer values",
+            )
 
     def _check(self, name: str, domain: Domain | Numbers) -> None:
         if isinstance(domain, Numbers):
             if self.pairs or domain.ask != MEAN:
                 raise ArgumentError(
                     "domain",
-                    f"{name}: of several attributes, numbers are asked for their mean; "
-                    "give a range of values for a table",
+                    f"the numbers of the attribute {name!r} can only be asked for "
+                    "their mean, and without pairs; pass a list of values instead, "
+                    "such as range(101)",
                 )
         elif not isinstance(domain, Domain):
-            raise ArgumentError("domain", f"{name}: must be a list of values")
+            raise ArgumentError(
+                "domain",
+                f"the attribute {name!r} must be a local.Domain or local.Numbers; pass "
+                "for example local.Domain([True, False])",
+            )
 
     def __str__(self) -> str:
         what = "pairs of attributes" if self.pairs else "attributes"
@@ -85,7 +109,7 @@ class Attributes:
         what = "a pair of attributes" if self.pairs else "an attribute"
         known = ", ".join(name for name, _ in self.fields)
         single = not self.pairs and len(names) > 1
-        hint = "; a table of two needs a task with pairs" if single else ""
+        hint = "; make a task with pairs=True for tables of two" if single else ""
         raise ArgumentError("candidates", f"must be {what} of the task: {known}{hint}")
 
     @property
@@ -108,7 +132,7 @@ class Attributes:
             for name, domain in self.fields
         }
         if len({len(column) for column in columns.values()}) > 1:
-            raise ArgumentError("values", "must be columns of one length")
+            raise ArgumentError("values", "must be columns of equal length")
         found = [self._joined(names, columns) for names in self.parts]
         return found[0] if len(found) == 1 else np.stack(found, axis=1)
 
@@ -158,7 +182,7 @@ def _column(values: Any, name: str, domain: Domain | Numbers) -> Any:
     if isinstance(values, Mapping) or hasattr(values, "columns"):
         return _plain(_named(values, name), domain)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ArgumentError("values", "must be a list of mappings, or a frame")
+        raise ArgumentError("values", "must be a list of mappings, or a data frame")
     return [row.get(name) if isinstance(row, Mapping) else None for row in values]
 
 
@@ -172,8 +196,8 @@ def _named(values: Any, name: str) -> Any:
     if name not in names:
         raise ArgumentError(
             "values",
-            f"have no column {name}, which the task asks for; add it, with None where "
-            "a device has no answer",
+            f"have no column {name!r}, which the task asks for; add it, with None if a "
+            "device has no answer",
         )
     return values[name]
 

@@ -27,7 +27,7 @@ NORMAL = NormalDist()
 @dataclass(frozen=True, eq=False)
 class Average(Release):
     """The mean of a number over all devices: unbiased, so that it may lie outside of the
-    bounds, where its interval ends.
+    bounds. Its interval ends at the bounds, or at the mean if that is farther out.
     """
 
     messages: int = 0
@@ -55,7 +55,7 @@ class Variance(Release):
 
 
 def plain(release: Release, **changes: Any) -> Release:
-    """A release of nothing but a value."""
+    """A release of only a value."""
     names = ("what", "value", "sources", "spread", "keys", "notes", "noise")
     return Release(**({name: getattr(release, name) for name in names} | changes))
 
@@ -65,10 +65,10 @@ class MeanSpread:
     """Where the mean of place / k lies.
 
     Of messages that are one of two, the ends are exact (Clopper & Pearson 1934): a sum
-    of independent coins is nowhere further from its mean than a binomial variable
-    with the same mean (Hoeffding 1956). Where kept bits come again, as many messages
-    are taken off as they are worth less. Other messages have bounded scores, whose
-    variance is that of the sample.
+    of independent coins is nowhere further from its mean than a binomial variable with
+    the same mean (Hoeffding 1956). If kept bits come again, as many messages are taken
+    off as they are worth less. Other messages have bounded scores, whose variance is
+    that of the sample.
     """
 
     part: Part
@@ -84,7 +84,9 @@ class MeanSpread:
 
     @property
     def repeated(self) -> float:
-        """How many messages say as much as one that is on its own."""
+        """Number of repeated messages that carry as much information as one independent
+        message.
+        """
         return 1 + (self.part.periods - 1) * self.oracle.shared(self.value)
 
     @property
@@ -132,7 +134,7 @@ def average(tally: Tally, part: Part, numbers: Numbers, what: str) -> Average:
     """The mean of one part."""
     spread = MeanSpread(part)
     influence = spread.oracle.influence * numbers.range / part.messages
-    note = f"a hundred liars move the mean by up to {100 * influence:.3g}"
+    note = f"100 dishonest devices can change the mean by {100 * influence:.3g}"
     return Average(
         what=what,
         value=numbers.low + numbers.range * spread.value,
@@ -147,8 +149,8 @@ def average(tally: Tally, part: Part, numbers: Numbers, what: str) -> Average:
 @dataclass(frozen=True)
 class VarianceSpread:
     """Where the variance of place / k lies: that of E[(x − ½)²] − (E[x] − ½)², whose
-    two terms come from different devices. Their intervals are put together as squares
-    of distances (Zou & Donner 2008), after the second term's was squared.
+    two terms come from different devices. Their intervals are combined as squares of
+    distances (Zou & Donner 2008), after the second term's was squared.
     """
 
     first: MeanSpread

@@ -22,7 +22,7 @@ FEW = 5  # so many rows are unpacked at once
 
 
 def width(bits: int) -> int:
-    """How many bytes hold a row of bits."""
+    """Number of bytes for a row of bits."""
     return -(-bits // 8)
 
 
@@ -76,7 +76,7 @@ def put(packed: Packed, places: Whole, values: NDArray[np.bool_]) -> None:
 
 
 def popcounts(packed: Packed) -> Whole:
-    """How many ones each row has."""
+    """Number of ones in each row."""
     ones: Whole = np.bitwise_count(packed).sum(axis=1, dtype=np.int64)
     return ones
 

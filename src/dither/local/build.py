@@ -63,7 +63,7 @@ def task(
     """
     for one, day in (("starts", starts), ("expires", expires)):
         if day is not None and type(day) is not date:
-            raise ArgumentError(one, "must be a day, such as date(2027, 1, 31)")
+            raise ArgumentError(one, "must be a date, such as date(2027, 1, 31)")
     days = _days(every)
     once, kept = _promises(epsilon, for_ever, days)
     expected = whole("n", n, "pass how many messages are expected")
@@ -105,15 +105,15 @@ def _days(every: str | int | None) -> int:
 def _distinct(
     given: int | None, oracle: Randomizer, domain: Counted | None, days: int
 ) -> int:
-    """How many answers of a device are told apart: one, if nobody says so."""
+    """Number of distinct answers per device (default: one)."""
     if any(isinstance(part, OneBitMean) for part in parts_of(oracle)):
         return max(given or 1, SIDES)
     if given is None and days and isinstance(domain, Numbers):
         raise ArgumentError(
             "distinct",
-            "is missing: a number that changes soon has more values than are told "
-            "apart, and further ones are sent as no answer; pass how many, or ask for "
-            "the mean, which needs two sides only",
+            "is required for numbers that are asked repeatedly: a device that has had "
+            'this many different values sends "none" for others; pass for example '
+            'distinct=10, or Numbers(…, ask="mean")',
         )
     return 1 if given is None else given
 
@@ -123,7 +123,8 @@ def _named(name: str, domain: Counted | None, once: float, kept: float) -> Oracl
     if domain is not None and not isinstance(domain, Domain):
         raise ArgumentError(
             "oracle",
-            "is chosen for this domain; leave it out, or pass one that you made",
+            "cannot be named for this kind of domain; leave it out, so that the best "
+            "one is chosen, or pass an oracle object",
         )
     return make(name, 0 if domain is None else domain.items, once, kept)
 
@@ -133,14 +134,14 @@ def _promises(epsilon: float, for_ever: float | None, days: int) -> tuple[float,
     if not days:
         if for_ever is not None:
             raise ArgumentError(
-                "for_ever", 'is for devices that answer again; pass every="day" too'
+                "for_ever", 'requires repeated answers; pass every="day" too'
             )
         return once, once
     if for_ever is None:
         raise ArgumentError(
             "for_ever",
-            "is missing: pass the ε that all messages about one value may lose "
-            f"together, such as {2 * once:g}",
+            "is required with every: it limits the ε of all messages about one value; "
+            f"pass for example for_ever={2 * once:g}",
         )
     return once, wanted("for_ever", for_ever)
 

@@ -1,5 +1,5 @@
-"""What a task must be: every line of its document, and its promise against the oracle's
-integers.
+"""Requirements of a task: every line of its document, and its promise against the
+oracle's integers.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = ["check"]
 
 TRACKING = 256  # kept messages of more kinds would tell devices apart (rule R28)
 FRESH_AT = 0.01  # less noise in a message than this leaves what is kept to be seen
+EXAMPLES = {"name": '"emoji"', "attribute": '"favourite"'}
 FAMILIES = ("murmur32", "identity")  # hash functions that every device has
 
 
@@ -36,18 +37,30 @@ def check(task: Task) -> None:
 
 def _check_words(task: Task) -> None:
     for name in ("name", "attribute"):
-        text = getattr(task, name)
+        text, example = getattr(task, name), EXAMPLES[name]
         if not isinstance(text, str) or canonical(text) != b"s:" + text.encode(
             errors="replace"
         ):
-            raise ArgumentError(name, "must be a text, in Unicode's form NFC")
+            raise ArgumentError(
+                name, f"{_wrong_word(text)}; pass a short one such as {example}"
+            )
         if len(text) > 100:
-            raise ArgumentError(name, "must have at most 100 characters")
+            raise ArgumentError(
+                name, f"must have at most 100 characters; pass one such as {example}"
+            )
     if not all(isinstance(one, str) for one in task.strata):
-        raise ArgumentError("strata", "must be texts")
+        raise ArgumentError("strata", "must be strings")
     known = {canonical(one) for one in task.strata}
     if None in known or len(known) != len(task.strata) or len(known) > 256:
-        raise ArgumentError("strata", "must be at most 256 different texts")
+        raise ArgumentError(
+            "strata", "must be at most 256 different strings, none of them empty"
+        )
+
+
+def _wrong_word(text: object) -> str:
+    if not isinstance(text, str):
+        return f"must be a string, not {type(text).__name__}"
+    return "must be a string in Unicode form NFC" if text else "is empty"
 
 
 def _check_numbers(task: Task) -> None:
@@ -64,7 +77,11 @@ def _check_numbers(task: Task) -> None:
         if not whole or not low <= value <= high:
             raise ArgumentError(name, f"must be a whole number from {low} to {high}")
     if not task.every and (task.distinct, task.messages) != (1, 1):
-        raise ArgumentError("every", "is needed for devices that answer more than once")
+        raise ArgumentError(
+            "every",
+            "is required if distinct or messages is above 1; pass the days of a "
+            "period, such as every=1",
+        )
     if not isinstance(task.stopped, bool):
         raise ArgumentError("stopped", "must be True or False")
 
@@ -72,11 +89,13 @@ def _check_numbers(task: Task) -> None:
 def _check_dates(task: Task) -> None:
     for name in ("starts", "expires"):
         if type(getattr(task, name)) is not date:
-            raise ArgumentError(name, "must be a day, such as date(2027, 1, 31)")
+            raise ArgumentError(name, "must be a date, such as date(2027, 1, 31)")
     if task.expires <= task.starts:
-        raise ArgumentError("expires", "must come after the day the task starts")
+        raise ArgumentError("expires", "must be a later day than starts")
     if task.periods > 1 << 16:
-        raise ArgumentError("expires", "must leave at most 65,536 periods")
+        raise ArgumentError(
+            "expires", "must leave at most 65,536 periods; pass an earlier day"
+        )
 
 
 def _check_promise(task: Task) -> None:
@@ -90,8 +109,8 @@ def _check_promise(task: Task) -> None:
         if not really <= getattr(task, name):
             raise ArgumentError(
                 name,
-                f"{getattr(task, name)} is promised, but the thresholds lose "
-                f"{really:.6g}; change one of them",
+                f"is {getattr(task, name)}, but the oracle has a privacy loss of "
+                f"{really:.6g}; raise {name}, or use an oracle with more noise",
             )
 
 
@@ -100,8 +119,8 @@ def _check_oracle(task: Task) -> None:
     if task.oracle.sizes != sizes:
         raise ArgumentError(
             "oracle",
-            f"is for {_listed(task.oracle.sizes)} items, the domain has "
-            f"{_listed(sizes)}",
+            f"has {_listed(task.oracle.sizes)} items, but the domain has "
+            f"{_listed(sizes)}; make an oracle for the items of the domain",
         )
     _check_parts(task)
     fresh = task.oracle.freshness >= FRESH_AT
@@ -109,8 +128,8 @@ def _check_oracle(task: Task) -> None:
     if task.every and kinds > TRACKING:
         raise ArgumentError(
             "oracle",
-            "keeps one message for ever, which would tell devices apart; use "
-            "LOLOHA or RAPPOR for answers that are given again, or every=None",
+            "cannot be used for repeated answers: its kept message would identify the "
+            'device; use oracle="loloha" or "rappor", or leave out every',
         )
 
 
@@ -128,15 +147,27 @@ def _check_parts(task: Task) -> None:
         family = part.parameters.get("family", FAMILIES[0])
         if family not in FAMILIES:
             raise ArgumentError(
-                "oracle", f"hashes as google's clients do ({family}); use {FAMILIES[0]}"
+                "oracle",
+                f"cannot have the hash family {family!r}, which only Google's clients "
+                f"use; use {FAMILIES[0]!r}",
             )
         if isinstance(part, Mean) != _asks_mean(task, number):
-            raise ArgumentError("oracle", f"{part.kind} does not answer what is asked")
+            raise ArgumentError(
+                "oracle",
+                f"the oracle {part.kind!r} does not fit the domain: use an oracle for "
+                "means if numbers are asked, and one that counts values otherwise",
+            )
         if isinstance(part, OneBitMean) and task.every and task.distinct < 2:
-            raise ArgumentError("distinct", "must be 2: a number has two sides")
+            raise ArgumentError(
+                "distinct",
+                "must be at least 2 for a mean: a number has two answers; pass "
+                "distinct=2",
+            )
     if isinstance(task.domain, Vocabulary) and task.every:
         raise ArgumentError(
-            "every", "must be None: words that nobody has listed are asked for once"
+            "every",
+            "cannot be used with a Vocabulary, whose words are asked for once; leave "
+            "it out",
         )
 
 

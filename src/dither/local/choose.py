@@ -109,7 +109,7 @@ class Choice:
         head = f"{'oracle':20} {'± at 95 %':>10} {'bytes':>8} {'integers':>12}"
         rows = [_row(option, option is self.chosen) for option in self.options]
         smallest = f"{100 * self.detection_limit:.2g} %"
-        last = f"{self.n:,} messages show values from {smallest} on."
+        last = f"{self.n:,} messages detect values with a share of at least {smallest}."
         return "\n".join([head, *rows, last])
 
 
@@ -147,11 +147,14 @@ def choose(
     options.sort(key=lambda option: (not option.fits, _rank(option)))
     if not options:
         raise ArgumentError(
-            "epsilon", "is too small or too large for probabilities of 32 bits"
+            "epsilon",
+            "is too small or too large for probabilities of 32 bits; pass an ε such as "
+            "1.0",
         )
     if not options[0].fits:
         raise ArgumentError(
-            "payload", "no oracle is small enough; allow larger messages or tallies"
+            "payload",
+            "no oracle is small enough for payload and cells; raise them, or pass None",
         )
     outlook = options[0].oracle.outlook(messages)
     limit = detection_limit(outlook, max(items, 1000 if domain is None else 1), RATE)
@@ -173,8 +176,8 @@ def _makers(items: int, once: float, for_ever: float | None) -> dict[str, Maker]
     if wanted("for_ever", for_ever) <= once:
         raise ArgumentError(
             "for_ever",
-            f"is too small beside epsilon; pass {2 * once:g}, so that each message "
-            "has noise of its own (a kept answer alone would tell devices apart)",
+            "must be above epsilon: a kept answer without fresh noise would identify "
+            f"its device; pass for_ever={2 * once:g}",
         )
     return AGAIN if items else NAMED
 
@@ -200,7 +203,7 @@ def domain_of(domain: int | Sequence[Any] | Domain, none: bool) -> Domain:
         return domain
     if isinstance(domain, str | bytes | set | frozenset):
         raise ArgumentError(
-            "domain", "needs an order; pass a list of values, or how many there are"
+            "domain", "must be a list of values, or their number, not a string or a set"
         )
     if isinstance(domain, range):
         return Domain(domain, none)
@@ -218,10 +221,16 @@ def make(name: str, items: int, epsilon: float, for_ever: float) -> Oracle:
     if name not in makers:
         raise ArgumentError("oracle", f"must be one of: {', '.join(sorted(makers))}")
     if name not in NAMED and (name in OPEN) != (items == 0):
-        kind = "needs a domain" if not items else "needs no domain: pass domain=None"
-        raise ArgumentError("oracle", f"{name} {kind}")
+        kind = (
+            "counts any string; pass domain=None"
+            if items
+            else "needs a domain; pass a list of values"
+        )
+        raise ArgumentError("oracle", f"the oracle {name!r} {kind}")
     if name in AGAIN | NAMED and for_ever <= epsilon:
         raise ArgumentError(
-            "for_ever", f"is too small beside epsilon; pass {2 * epsilon:g} and every"
+            "for_ever",
+            f"must be above epsilon for the oracle {name!r}; pass for example "
+            f'every="day" and for_ever={2 * epsilon:g}',
         )
     return makers[name](items, epsilon, for_ever)

@@ -1,4 +1,4 @@
-"""The same question answered both ways: by devices that trust nobody, and by a curator
+"""One question answered in both ways: by devices that trust nobody, and by a curator
 whom everybody trusts.
 """
 
@@ -73,9 +73,9 @@ class Comparison:
         n = self.local.messages
         return "\n".join(
             [
-                f"devices ({self.local.guarantee}), {n:,} messages:",
-                *(f"  {line}" for line in str(self.local).splitlines()[1:8]),
-                f"curator ({self.central.guarantee}), {n:,} people:",
+                f"devices, {n:,} messages, {self.local.guarantee}:",
+                *str(self.local).splitlines()[1:8],
+                f"curator, {n:,} people, {self.central.guarantee}:",
                 *(f"  {line}" for line in _top(self.central, 7)),
                 f"Intervals of the devices are {self.times:.0f} times as wide.",
             ]
@@ -119,7 +119,9 @@ def compare(
     # what is wrong with the question is said before anything is charged
     choose(known, epsilon=epsilon, n=1)
     if hasattr(values, "__len__") and len(values) < 2:
-        raise ArgumentError("values", "must be two at least")
+        raise ArgumentError(
+            "values", "must have at least two entries; pass one for each device"
+        )
     mechanism = Geometric(sensitivity=MOVED, epsilon=epsilon)
     promise = PureDP(epsilon, unit=DEVICE)
     both = PureDP(float_up(2 * written(promise.epsilon)), unit=DEVICE)
@@ -177,7 +179,9 @@ def needed(
     width = Geometric(sensitivity=MOVED, epsilon=epsilon).error(0.95, integer=True)
     if not math.isfinite(width):
         raise ArgumentError(
-            "epsilon", "is too small for a curator's noise to be finite"
+            "epsilon",
+            "is too small: the noise of a curator would be infinite; pass an ε such as "
+            "1.0",
         )
     return Needed(
         wanted, math.ceil(many * (z / wanted) ** 2), max(math.ceil(width / wanted), 1)

@@ -1,4 +1,4 @@
-"""Words that nobody has listed, found by extending frequent prefixes."""
+"""Unlisted words, found by extending frequent prefixes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Selected:
         return np.clip(low, 0, self.value), np.clip(high, self.value, 1)
 
     def _end(self, chance: float) -> Reals:
-        """By halving: the higher the share, the likelier a high estimate."""
+        """By halving: the higher the share, the more likely a high estimate."""
         low, high = (self.value + sign * FAR * self.error for sign in (-1, 1))
         for _ in range(50):
             middle = (low + high) / 2
@@ -63,7 +63,7 @@ class Selected:
 
 
 def _tail(heights: Reals) -> Reals:
-    """How likely a normal variable is above these."""
+    """Probability that a normal variable is above these."""
     return np.array([math.erfc(one / math.sqrt(2)) / 2 for one in heights.tolist()])
 
 
@@ -84,7 +84,9 @@ def discover(tally: Tally, words: Vocabulary, rate: float) -> Frequencies:
 def _evidence(
     part: Part, words: Vocabulary, prefixes: list[str], lost: float
 ) -> Evidence:
-    """What a part says about prefixes, if no other has more than a share of `lost`."""
+    """The evidence of a part about prefixes, if no other has more than a share of
+    `lost`.
+    """
     assert isinstance(part.oracle, Sketch)
     texts = [words.known(one) if one else NOTHING for one in prefixes]
     most = lost * part.messages
@@ -110,14 +112,14 @@ def _followed(prefixes: list[str], evidence: Evidence) -> tuple[list[str], float
 def _frequencies(
     tally: Tally, evidence: Evidence, prefixes: list[str], rate: float
 ) -> Frequencies:
-    """The words that are there beyond chance, among all that were looked for."""
+    """The words that occur beyond chance, among all that were looked for."""
     score, among = Score(evidence), len(prefixes) - 1
     chosen = 1 + np.flatnonzero(discoveries(score.p_values[1:], rate))
     chosen = chosen[np.argsort(-score.value[chosen], kind="stable")]
     percent = 100 * tally.task.influence * 100 / tally.messages
     notes = (
-        f"{among:,} words were looked for, and {len(chosen):,} found",
-        f"a hundred liars move a share by up to {percent:.3g} points of 100",
+        f"{len(chosen):,} of {among:,} candidate words were found",
+        f"100 dishonest devices can change a share by {percent:.3g} percentage points",
     )
     value, error = score.value[chosen], score.errors[chosen]
     bar = _bar(evidence, chosen, rate * len(chosen) / max(among, 1))

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local.averages import plain
 from dither.local.evidence import apart
-from dither.local.frequencies import Within, nearest_shares, promised, shared_notes
+from dither.local.frequencies import nearest_shares, promised, shared_notes
 from dither.local.numbers import Numbers
 from dither.local.oracles import Oracle
 from dither.local.parts import Part, parts
 from dither.local.tree import Leaves, Tree
 from dither.privacy.numbers import share
 from dither.release import Ends, Release
+from dither.wording import entitled
 
 if TYPE_CHECKING:
     from dither.local.tally import Tally
@@ -34,7 +35,7 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class Normal:
-    """Values plus or minus so many standard errors."""
+    """Values plus or minus this number of standard errors."""
 
     value: Reals
     error: Reals
@@ -160,8 +161,8 @@ class Known:
 
 
 def rising(curve: Reals, weights: Reals) -> Reals:
-    """The nearest curve that never falls, by weighted least squares: where one falls, its
-    mean (pool adjacent violators, Ayer et al. 1955).
+    """The nearest non-decreasing curve, by weighted least squares: falling parts are
+    replaced by their mean (pool adjacent violators, Ayer et al. 1955).
     """
     means: list[float] = []
     heavy: list[float] = []
@@ -207,34 +208,35 @@ class Distribution(Release):
         assert self.known is not None
         place = self.known.numbers.place(number)
         if place < 0:
-            raise ArgumentError("number", "must be a number")
+            raise ArgumentError("number", "must be an int or a float, such as 18")
         value = float(self.known.up_to[place] / self.known.tree.root[0])
         return plain(
             self,
             what=f"{self.what}, up to {number:g}",
             value=value,
-            spread=Within(UpToSpread(self.known, place), np.array(value)),
+            spread=UpToSpread(self.known, place),
             keys=None,
+            limits=(0.0, 1.0),
         )
 
     def consistent(self) -> Release:
         """The nearest shares that are not negative. Free; no longer unbiased."""
         value = nearest_shares(np.asarray(self.value), whole=not self.none)
-        assert self.spread is not None
-        note = "consistent: no share is negative; not unbiased"
-        spread = Within(self.spread, value)
-        return plain(self, value=value, spread=spread, notes=(*self.notes, note))
+        note = "consistent: shares are non-negative, but are biased"
+        notes = (*self.notes, note)
+        return plain(self, value=value, notes=notes, limits=(0.0, 1.0))
 
     def _derived(self, **changes: Any) -> Release:
         return plain(self, **changes)
 
     def _lines(self) -> list[str]:
-        title = f"{self.what}, {self.messages:,} messages, 95 % intervals"
+        title = entitled(f"{self.what}, {self.messages:,} messages")
         lines = []
         for level in (0.05, 0.25, 0.5, 0.75, 0.95):
             found = self.quantile(level)
             low, high = found.interval()
-            lines.append(f"{level:.0%} up to {found.value:g} ({low:g} to {high:g})")
+            ends = f"{found.value:g} ({low:g} to {high:g})"
+            lines.append(f"  {100 * level:g} % of devices: at most {ends}")
         return [title, *lines]
 
 

@@ -50,5 +50,7 @@ def parsed(document: bytes) -> dict[str, Any]:
     except (UnicodeDecodeError, ValueError, RecursionError, AttributeError):
         read = None
     if not isinstance(read, dict):
-        raise ArgumentError("document", "is not JSON; pass the bytes of a task")
+        raise ArgumentError(
+            "document", "is not valid JSON; pass what task.to_json() returned"
+        )
     return read

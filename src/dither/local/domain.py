@@ -39,7 +39,9 @@ def canonical(value: object) -> bytes | None:
 
 
 def canonical_text(text: str) -> bytes | None:
-    """A text's bytes; None for the empty one and for one that is no Unicode text."""
+    """The bytes of a string; None for the empty one and for one that is not valid
+    Unicode.
+    """
     try:
         encoded = unicodedata.normalize("NFC", text).encode()
     except UnicodeEncodeError:  # half of a surrogate pair
@@ -48,38 +50,38 @@ def canonical_text(text: str) -> bytes | None:
 
 
 class Counted(Protocol):
-    """What a task counts: it gives each value an item, or an item of each part where a
-    device samples one of several questions.
+    """The values that a task counts: it gives each value an item, or an item of each
+    part if a device samples one of several questions.
     """
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The items of each part; 0 where they are digests of texts."""
+        """The items of each part; 0 where they are digests of strings."""
 
     @property
     def different(self) -> int:
-        """How many answers, besides "none", a device can have to one part."""
+        """Number of answers, besides "none", that a device can have to one part."""
 
     def places(self, values: Any, words: Words) -> NDArray[Any]:
         """The items of many values."""
 
     def answer(self, value: object, part: int) -> tuple[bytes | None, int]:
-        """The bytes that a value's answer to a part is known by, and its item; None and
-        −1 where it has none.
+        """The canonical bytes of a value's answer to a part, and its item; None and −1
+        for a value outside the part.
         """
 
     def nothing(self, part: int) -> int | None:
-        """The item of "none"; None where it is a random one."""
+        """The item of "none"; None if it is a random one."""
 
     def name(self, part: int, item: int) -> str:
-        """What an item is called."""
+        """The name of an item."""
 
     def written(self) -> dict[str, Any]:
         """The domain as a task's document has it."""
 
 
 def filled(places: Whole, nothing: int | None, items: int, words: Words) -> Whole:
-    """Put "none", or a random item, where there is no place."""
+    """Put "none", or a random item, if there is no place."""
     outside = np.flatnonzero(places < 0)
     if outside.size:
         places[outside] = (
@@ -107,13 +109,16 @@ class Domain:
         if isinstance(self.values, range):
             size = (self.values.stop - self.values.start) // self.values.step
             if size > MOST:
-                raise ArgumentError("domain", f"must have at most {MOST:,} values")
+                raise ArgumentError(
+                    "domain",
+                    f"must have at most {MOST:,} values; pass a coarser domain",
+                )
         else:
             object.__setattr__(self, "values", tuple(self.values))
         places = {} if isinstance(self.values, range) else _numbered(self.values)
         object.__setattr__(self, "_places", places)
         if not self.values:
-            raise ArgumentError("domain", "is empty; list the values that are counted")
+            raise ArgumentError("domain", "is empty; list the values to count")
 
     @property
     def items(self) -> int:
@@ -137,7 +142,7 @@ class Domain:
     def places(self, values: Any, words: Words) -> Whole:
         """The items of many values; values outside become "none"."""
         if isinstance(values, str | bytes):
-            raise ArgumentError("values", "must be a list of values, not one text")
+            raise ArgumentError("values", "must be a list of values, not one string")
         return filled(self._found(values), self.nothing(), self.items, words)
 
     @property
@@ -196,12 +201,14 @@ def _numbered(values: Sequence[Any]) -> dict[bytes, int]:
         if known is None:
             raise ArgumentError(
                 "domain",
-                f"holds {value!r:.40}, which is no value: use texts that are not "
-                "empty, whole numbers, True and False",
+                f"contains {value!r:.40}, which is not a valid value; use strings that "
+                "are not empty, whole numbers, True and False",
             )
         if known in places:
             raise ArgumentError(
-                "domain", f"holds {value!r:.40} twice (as Unicode's form NFC)"
+                "domain",
+                f"contains {value!r:.40} twice (in Unicode form NFC); remove one of "
+                "them",
             )
         places[known] = number
     return places

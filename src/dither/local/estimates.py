@@ -26,11 +26,11 @@ NORMAL = NormalDist()
 class Score:
     """Where the frequency of each item lies: a `Spread` of a release.
 
-    The ends are the frequencies that the statistic is z standard errors away from,
-    each with the variance it would have there (a score interval, Wilson 1927). Where
-    few hits are expected, the ends are exact instead (Clopper & Pearson 1934): a sum
-    of independent coins is nowhere further from its mean than a binomial variable
-    with the same mean (Hoeffding 1956).
+    The ends are the frequencies that the statistic is z standard errors away from, each
+    with the variance it would have there (a score interval, Wilson 1927). If few hits
+    are expected, the ends are exact instead (Clopper & Pearson 1934): a sum of
+    independent coins is nowhere further from its mean than a binomial variable with the
+    same mean (Hoeffding 1956).
     """
 
     evidence: Evidence
@@ -92,7 +92,7 @@ class Score:
 
     @cached_property
     def p_values(self) -> Reals:
-        """How likely a statistic this large is if nobody holds the item."""
+        """Probability of a statistic this large if nobody holds the item."""
         found = self.evidence
         shift, chance = found.doubt
         noise = np.sqrt(np.maximum(found.null, np.finfo(float).tiny))

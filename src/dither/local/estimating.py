@@ -28,7 +28,7 @@ ASKED = {MEAN: mean, VARIANCE: variance, DISTRIBUTION: distribution}
 
 
 def estimate(tally: Tally, candidates: Any, false_discoveries: float) -> Release:
-    """The release of a tally; `Tally.estimate` says what it holds."""
+    """The release of a tally; see `Tally.estimate` for its content."""
     rate = share("false_discoveries", false_discoveries, "pass a share such as 0.05")
     _check_minimum(tally)
     domain = tally.task.domain
@@ -37,7 +37,10 @@ def estimate(tally: Tally, candidates: Any, false_discoveries: float) -> Release
     if not isinstance(domain, Numbers | Vocabulary):
         return frequencies(tally, candidates, rate)
     if candidates is not None:
-        raise ArgumentError("candidates", "has no meaning for this task; leave it out")
+        raise ArgumentError(
+            "candidates",
+            "cannot be used with Numbers or a Vocabulary; leave them out",
+        )
     if isinstance(domain, Vocabulary):
         return discover(tally, domain, rate)
     return ASKED[domain.ask](tally, domain)
@@ -47,9 +50,10 @@ def _check_minimum(tally: Tally) -> None:
     if tally.messages < tally.task.minimum:
         raise ArgumentError(
             "tally",
-            f"has {tally.messages:,} messages, and the task needs "
-            f"{tally.task.minimum:,} (its `minimum`) before anything is estimated"
-            + (f"; {tally.left_out}" if tally.rejected else ""),
+            f"has {tally.messages:,} messages"
+            + (f" ({tally.left_out})" if tally.rejected else "")
+            + f", but the task needs at least {tally.task.minimum:,} (its minimum); "
+            "collect more messages first",
         )
 
 

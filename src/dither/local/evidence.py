@@ -1,4 +1,6 @@
-"""What tallied messages say about each item, in the one form that all oracles share."""
+"""The evidence of tallied messages about each item, in the one form that all oracles
+share.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Law:
-    """How many of `trials` messages support an item that nobody holds: exactly
-    binomial.
+    """Law of the number of messages, out of `trials`, that support an item that nobody
+    holds: exactly binomial.
     """
 
     hits: Whole
@@ -31,7 +33,7 @@ class Evidence:
     """A statistic for each item, and its law: if m messages come from holders of the
     item, it has mean gain · m and variance null + slope · m + curve · m².
 
-    `law` is its exact law for m = 0, where there is one.
+    `law` is its exact law for m = 0, if there is one.
     """
 
     messages: int
@@ -107,9 +109,9 @@ def apart(
     """Variances of the statistic of all items, of which `held` are held, as if each was
     off on its own, and drawing the devices was one more reason to be off.
 
-    Given that all shares make one, such items are off as a sample of devices is. Where
-    an oracle's estimates always add up, they are off at least as its messages are,
-    and for k-ary response exactly so.
+    Given that all shares make one, such items are off as a sample of devices is. If an
+    oracle's estimates always add up, they are off at least as its messages are, and for
+    k-ary response exactly so.
     """
     noise = found.null + found.slope * held
     drawn = periods * found.gain**2 * held

@@ -21,7 +21,8 @@ from dither.local.hashes import digests
 from dither.local.parts import Part, parts, times
 from dither.local.rappor.decode import decode
 from dither.local.rappor.oracle import Rappor
-from dither.release import Ends, Release, Source, Spread
+from dither.release import Release, Source
+from dither.wording import UNCHARGED, entitled
 
 if TYPE_CHECKING:
     from dither.local.tally import Tally
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Frequencies",
     "Promised",
-    "Within",
     "frequencies",
     "nearest_shares",
     "promised",
@@ -49,21 +49,13 @@ class Promised(Source):
 
     condition: str = ""
 
-    def __str__(self) -> str:
-        whom = f"every device{self.condition}"
-        return f"{self.guarantee}; promised to {whom}, and charged to no account"
+    @property
+    def promise(self) -> str:
+        return f"{self.guarantee}{self.condition}"
 
-
-@dataclass(frozen=True)
-class Within:
-    """A spread cut to what a share can be, and stretched to hold the value shown."""
-
-    inner: Spread
-    value: Reals
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = (np.clip(end, 0, 1) for end in self.inner.ends(confidence))
-        return np.minimum(low, self.value), np.maximum(high, self.value)
+    @property
+    def cost(self) -> str:
+        return f"{UNCHARGED}; each device adds its own noise"
 
 
 def _none() -> Any:
@@ -73,7 +65,7 @@ def _none() -> Any:
 @dataclass(frozen=True, eq=False)
 class Frequencies(Release):
     """The share of devices that hold each value: unbiased estimates, so that one may be
-    negative, and all together need not make one.
+    negative (its interval then begins there), and all together need not make one.
 
     `found` marks the values that are there beyond chance, with a limited share of
     false ones among them (Benjamini & Hochberg). `detection_limit` is the smallest
@@ -96,10 +88,10 @@ class Frequencies(Release):
         value = self.nearest
         if value is None:
             value = nearest_shares(np.asarray(self.value), whole=self.whole)
-        sums = "make one" if self.whole else "make one at most"
-        note = f"consistent: no share is negative, and all {sums}; not unbiased"
-        spread = None if self.spread is None else Within(self.spread, value)
-        return replace(self, value=value, spread=spread, notes=(*self.notes, note))
+        sums = "to 1" if self.whole else "to at most 1"
+        note = f"consistent: shares are non-negative and sum {sums}, but are biased"
+        notes = (*self.notes, note)
+        return replace(self, value=value, notes=notes, limits=(0.0, 1.0))
 
     def top(self, count: int = SHOWN) -> list[tuple[Any, float, float, float]]:
         """(key, value, low, high) of the most frequent values."""
@@ -136,16 +128,16 @@ class Frequencies(Release):
 
     def _derived(self, **changes: Any) -> Release:
         kept = {one.name: getattr(self, one.name) for one in fields(Release)}
-        return Release(**(kept | changes))
+        return Release(**(kept | {"limits": None} | changes))
 
     def _lines(self) -> list[str]:
         lines = [
-            f"{_label(key)}: {100 * value:.2f} % ({100 * low:.2f} to {100 * high:.2f})"
+            f"  {_label(key)}: {100 * value:.2f} % ({100 * low:.2f} to {100 * high:.2f})"
             for key, value, low, high in self.top()
         ]
         more = len(self.value) - len(lines)
-        title = f"{self.what}, {self.messages:,} messages, 95 % intervals"
-        return [title, *lines, *([f"… and {more:,} more"] if more > 0 else [])]
+        title = entitled(f"{self.what}, {self.messages:,} messages")
+        return [title, *lines, *([f"  … and {more:,} more"] if more > 0 else [])]
 
 
 def _label(key: Any) -> str:
@@ -210,7 +202,7 @@ def shares(
 
 
 def _decoded(tally: Tally, keys: tuple[Any, ...], rate: float) -> Frequencies:
-    """Bloom filters stand for several strings at once: they are told apart together."""
+    """Bloom filters stand for several strings at once: they are distinguished together."""
     oracle, periods = tally.task.oracle, times(tally)
     assert isinstance(oracle, Rappor)
     found = decode(oracle, tally.counts.sum(axis=0), keys, periods=periods, rate=rate)
@@ -249,12 +241,14 @@ def promised(tally: Tally) -> Promised:
 
 def _notes(tally: Tally, influence: float) -> tuple[str, ...]:
     percent = 100 * influence * 100 / tally.messages
-    liars = f"a hundred liars move a share by up to {percent:.3g} points of 100"
+    liars = (
+        f"100 dishonest devices can change a share by {percent:.3g} percentage points"
+    )
     return (liars, *shared_notes(tally))
 
 
 def shared_notes(tally: Tally) -> tuple[str, ...]:
-    """What every release of a tally says."""
+    """The notes of every release of a tally."""
     notes = []
     if tally.task.every:
         notes.append(tally.task.promise)
@@ -266,7 +260,7 @@ def shared_notes(tally: Tally) -> tuple[str, ...]:
 def _wanted(
     domain: Domain | None, candidates: Sequence[Any] | None
 ) -> tuple[tuple[Any, ...], NDArray[Any]]:
-    """The keys that are estimated, and what the oracle knows them by."""
+    """The keys that are estimated, and the oracle's names for them."""
     if domain is None:
         return _candidates(candidates)
     if candidates is None:
@@ -276,17 +270,22 @@ def _wanted(
         for one in candidates
     ]
     if not places or min(places) < 0:
-        raise ArgumentError("candidates", "must be values of the task's domain")
+        raise ArgumentError(
+            "candidates",
+            "must be values of the task's domain; leave them out to estimate all "
+            "values",
+        )
     return tuple(candidates), np.array(places, np.int64)
 
 
 def _candidates(candidates: Sequence[Any] | None) -> tuple[tuple[Any, ...], Any]:
     if isinstance(candidates, str | bytes):
-        raise ArgumentError("candidates", "must be a list of values, not one text")
+        raise ArgumentError("candidates", "must be a list of values, not one string")
     if candidates is None or not len(candidates):
         raise ArgumentError(
             "candidates",
-            "the vocabulary is open: pass the list of values to look for",
+            "are required for a task without a domain; pass the list of values to look "
+            "for",
         )
     texts = [canonical(one) for one in candidates]
     times = Counter(texts)
@@ -294,7 +293,11 @@ def _candidates(candidates: Sequence[Any] | None) -> tuple[tuple[Any, ...], Any]
         if text is None or times[text] > 1:
             raise ArgumentError(
                 "candidates",
-                f"holds {one!r:.40} "
-                + ("twice" if text else "which is no value: use texts"),
+                f"contain {one!r:.40}"
+                + (
+                    " twice; remove one of them"
+                    if text
+                    else ", which is not a valid value; use strings that are not empty"
+                ),
             )
     return tuple(candidates), digests([text for text in texts if text])

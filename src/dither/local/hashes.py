@@ -28,7 +28,7 @@ MANY = 64  # texts from which on arrays are faster
 
 
 def digests(texts: Sequence[bytes]) -> Word:
-    """Two 32-bit numbers for each text, a row each."""
+    """Two 32-bit numbers for each string, a row each."""
     if len(texts) < MANY:
         rows = [[_murmur(text, seed) for seed in SEEDS] for text in texts]
         return np.array(rows, np.uint32).reshape(len(rows), 2)
@@ -44,7 +44,7 @@ def digests(texts: Sequence[bytes]) -> Word:
 
 
 def _murmurs(texts: NDArray[np.uint8], seed: int) -> Word:
-    """`_murmur` of texts of one length, a row each."""
+    """`_murmur` of strings of one length, a row each."""
     count, length = texts.shape
     padded = np.zeros((count, -(-length // 4) * 4), np.uint8)
     padded[:, :length] = texts
@@ -123,7 +123,7 @@ class Linear:
 
     @property
     def pool(self) -> int:
-        """How many functions, and at most how many items, there are."""
+        """Number of functions, and largest number of items."""
         return int(self.prime**self.digits)
 
     @cached_property

@@ -62,16 +62,25 @@ class Numbers:
             raise ArgumentError("ask", f"must be one of: {', '.join(ASKED)}")
         if self.top > LARGEST[self.ask]:
             raise ArgumentError(
-                "step", f"is too small: at most {LARGEST[self.ask]:,} of them fit"
+                "step",
+                f"is too small: the range must have at most {LARGEST[self.ask]:,} "
+                "steps; pass a larger step",
             )
         if type(self.none) is not bool or (self.none and self.ask != DISTRIBUTION):
-            raise ArgumentError("none", "has a place in a distribution only")
+            raise ArgumentError(
+                "none", 'must be False, or True with ask="distribution" only'
+            )
         whole = type(self.branching) is int
         tree = self.ask == DISTRIBUTION and self.branching != AUTOMATIC
         if not whole or not (
             2 <= self.branching <= 1 << 20 if tree else not self.branching
         ):
-            raise ArgumentError("branching", "is for distributions: 2 at least")
+            raise ArgumentError(
+                "branching",
+                'must be a whole number from 2 to 1,048,576 with ask="distribution", '
+                "and "
+                "left out otherwise",
+            )
 
     def _check_bounds(self) -> None:
         self._check_number("low")
@@ -79,16 +88,27 @@ class Numbers:
         self._say_step()
         self._check_number("step")
         if not self._step > 0 or not self.low < self.high:
-            raise ArgumentError("high", "must be above low, and step above zero")
+            raise ArgumentError(
+                "high",
+                "must be above low, and step must be above 0; pass for example low=0, "
+                "high=5 and step=1",
+            )
         steps = (self.high - self.low) / self._step
-        if not math.isfinite(steps) or abs(steps - round(steps)) > 1e-6:
-            raise ArgumentError("step", "must divide the range from low to high")
+        if not math.isfinite(steps):
+            raise ArgumentError("step", "is too small for the range; pass a larger one")
+        if abs(steps - round(steps)) > 1e-6:
+            even = (self.high - self.low) / max(1, round(steps))
+            raise ArgumentError(
+                "step",
+                "must divide the range from low to high evenly; pass another one, such "
+                f"as {even:.6g}",
+            )
 
     def _check_number(self, name: str) -> None:
         value = getattr(self, name)
         if type(value) not in (int, float) or not _plain(value):
             raise ArgumentError(
-                name, "must be a number: 0, or from 0.0001 to 1e15 in size"
+                name, "must be 0, or a number of absolute value 0.0001 to 1e15"
             )
         object.__setattr__(self, name, float(value))
 
@@ -99,8 +119,8 @@ class Numbers:
         if 0 < self.high - self.low < WHOLE:
             raise ArgumentError(
                 "step",
-                "is missing: pass the smallest difference that matters, such as 0.01, "
-                "or 1 for whole numbers",
+                f"is required for a range below {WHOLE}; pass the smallest difference "
+                "that matters, such as 0.01, or 1 for whole numbers",
             )
         object.__setattr__(self, "step", 1)
 
@@ -135,7 +155,9 @@ class Numbers:
         """How many places each level's nodes span, from the top of the tree down."""
         if self.branching == AUTOMATIC:
             raise ArgumentError(
-                "branching", "is missing; local.task chooses it, or pass 4"
+                "branching",
+                "is not chosen yet; make a task with local.task, which chooses it, or "
+                "pass branching=4",
             )
         widths = [1]
         while self._nodes(widths[-1] * self.branching) > 1:
@@ -178,7 +200,7 @@ class Numbers:
         return min(math.floor((float(plain) - self.low) / self._step + 0.5), self.top)
 
     def _seen(self, places: Any, part: int) -> Any:
-        """What a part of the question sees of places."""
+        """The values of a part of the question, from places."""
         if self.ask == VARIANCE and part == 1:
             return (2 * places - self.top) ** 2
         if self.ask == DISTRIBUTION:
@@ -187,7 +209,7 @@ class Numbers:
 
     def places(self, values: Any, words: Words) -> NDArray[Any]:
         if isinstance(values, str | bytes):
-            raise ArgumentError("values", "must be a list of numbers, not one text")
+            raise ArgumentError("values", "must be a list of numbers, not one string")
         found = self._found(values)
         columns = []
         for part, items in enumerate(self.sizes):
@@ -244,7 +266,7 @@ def _is_nan(value: int | float | Decimal | Fraction) -> bool:
 
 
 def _as_fraction(value: Decimal) -> Fraction | float:
-    """The same number; as a float, 0 or infinite, where its fraction would have more
+    """The number itself; as a float, 0 or infinite, if its fraction would have more
     digits than a device can hold.
     """
     near = value.is_finite() and abs(value.adjusted()) <= FAR

@@ -30,14 +30,15 @@ def parcel(messages: Messages | bytes, id: bytes | None = None) -> bytes:
     body = messages.to_bytes() if isinstance(messages, Messages) else messages
     if not isinstance(body, bytes) or body[:1] not in (b"\xd1", b"\xd2"):
         raise ArgumentError(
-            "messages", "must be a message or a batch: bytes, or task.randomize(…)"
+            "messages", "must be the bytes of a message, or task.randomize(…)"
         )
     if id is None and body[0] == SINGLE:
         raise ArgumentError(
-            "id", "is needed for a single message; pass that of Sent.id"
+            "id",
+            "is required for a single message; pass its Sent.id from client.sent()",
         )
     assert body[0] in (SINGLE, BATCH)
     known = secret_bytes(ID) if id is None else id
     if not isinstance(known, bytes) or len(known) != ID:
-        raise ArgumentError("id", f"must have {ID} bytes")
+        raise ArgumentError("id", f"must be {ID} bytes")
     return HEAD + known + body

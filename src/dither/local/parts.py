@@ -33,7 +33,7 @@ class Part:
     periods: int
 
     def evidence(self, wanted: NDArray[Any]) -> Evidence:
-        """What the messages say about these items, among all devices."""
+        """The evidence of the messages about these items, among all devices."""
         assert isinstance(self.oracle, Oracle)
         asked = (self.counts, self.messages, self.periods, wanted)
         found = self.oracle.evidence(*asked)
@@ -43,12 +43,12 @@ class Part:
 
 
 def times(tally: Tally) -> int:
-    """How often one device can have answered: what it keeps counts each time."""
+    """Number of answers that one device can have given: what it keeps counts each time."""
     return max(len(tally.periods), 1) * tally.task.messages
 
 
 def parts(tally: Tally) -> list[Part]:
-    """Each question's part; an error where one has too few messages."""
+    """Each question's part; an error if one has too few messages."""
     oracle, everyone = tally.task.oracle, tally.messages
     counts, periods = tally.counts.sum(axis=0), times(tally)
     if not isinstance(oracle, Sampled):
@@ -58,7 +58,9 @@ def parts(tally: Tally) -> list[Part]:
         messages, cells = oracle.counts(counts, number)
         if messages < 2:
             raise ArgumentError(
-                "tally", "has a question with fewer than two messages; wait for more"
+                "tally",
+                "has fewer than two messages for one of its questions; collect more "
+                "messages first",
             )
         found.append(Part(part, cells, messages, everyone, periods))
     return found

@@ -51,6 +51,7 @@ ORACLES: dict[str, type[Randomizer]] = {
 
 OPEN = (CountMeanSketch, HadamardSketch, Rappor)  # for texts that nobody has listed
 CELLS = 1 << 27  # integers of a tally, at most
+FETCH = "make the task with local.task, which computes the oracle"
 
 
 def oracle_from(parameters: dict[str, Any]) -> Randomizer:
@@ -61,10 +62,14 @@ def oracle_from(parameters: dict[str, Any]) -> Randomizer:
     few = isinstance(parts, list) and len(parts) <= MOST_PARTS
     whole = type(parameters.get("items")) is int
     if set(parameters) != {"kind", "items", "parts"} or not few or not whole:
-        raise ArgumentError("oracle", "has other parameters than its kind needs")
+        raise ArgumentError(
+            "oracle", f"must have exactly the parameters of its kind; {FETCH}"
+        )
     made = Sampled(parameters["items"], tuple(_single(part) for part in parts))
     if made.cells > CELLS:
-        raise ArgumentError("oracle", f"must have at most {CELLS:,} integers")
+        raise ArgumentError(
+            "oracle", f"must have a tally of at most {CELLS:,} integers; {FETCH}"
+        )
     return made
 
 
@@ -72,16 +77,23 @@ def _single(parameters: dict[str, Any]) -> Randomizer:
     numbers = dict(parameters)
     made = ORACLES.get(numbers.pop("kind", ""))
     if made is None:
-        raise ArgumentError("oracle", "is of an unknown kind")
+        raise ArgumentError(
+            "oracle", "has an unknown kind; update Dither if the task is newer"
+        )
     names = {one.name for one in fields(made)}
     whole = all(type(value) in (int, str) for value in numbers.values())
     if not whole or set(numbers) != names:
-        raise ArgumentError("oracle", "has other parameters than its kind needs")
+        raise ArgumentError(
+            "oracle", f"must have exactly the parameters of its kind; {FETCH}"
+        )
     # before anything is computed from them: a task is read before it is trusted
     if any(type(value) is int and not 0 <= value <= ONE for value in numbers.values()):
-        raise ArgumentError("oracle", "has a number that is not from 0 to 2^32")
+        raise ArgumentError("oracle", f"must only have numbers from 0 to 2^32; {FETCH}")
     if numbers["items"] > MOST + 1:
-        raise ArgumentError("oracle", f"must have at most {MOST:,} items")
+        raise ArgumentError("oracle", f"must have at most {MOST:,} items; {FETCH}")
     if not numbers["items"] and made not in OPEN:
-        raise ArgumentError("oracle", f"{made.kind} needs items to count")
+        raise ArgumentError(
+            "oracle",
+            f"must have at least one item if its kind is {made.kind!r}; {FETCH}",
+        )
     return made(**numbers)

@@ -42,7 +42,7 @@ class Rehearsal:
         return self.oracle.instant(kept, self._seeds, FRESH)
 
     def _kept(self, items: NDArray[Any], drawn: NDArray[Any]) -> NDArray[Any]:
-        """What was kept for an item earlier, where a device had it before."""
+        """The kept answer for an item, if a device had it before."""
         for earlier, kept in self._before:
             same = earlier == items
             again = (
@@ -80,5 +80,7 @@ class SampledRehearsal:
 def _check_devices(items: NDArray[Any], devices: int) -> None:
     if len(items) != devices:
         raise ArgumentError(
-            "histories", "must have a value of every device in every period"
+            "histories",
+            "must have a value for every device in every period; pass None "
+            "for a device without one",
         )

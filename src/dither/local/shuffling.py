@@ -1,4 +1,4 @@
-"""What a task promises if a trusted shuffler mixes its messages before anybody sees
+"""The guarantee of a task if a trusted shuffler mixes its messages before anybody sees
 them.
 """
 
@@ -29,8 +29,8 @@ def shuffled(task: Task, n: SupportsIndex, delta: Number) -> ApproxDP:
     if task.every or task.messages != 1 or task.oracle.common is None:
         raise ArgumentError(
             "task",
-            "must be for devices that answer once: kept answers can be linked, and "
-            "hide among nobody",
+            "must be for devices that answer once: messages with kept answers can be "
+            "linked, so shuffling does not hide them; make a task without every",
         )
     return shuffled_numerically(
         task.oracle.epsilon,

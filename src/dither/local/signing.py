@@ -31,7 +31,9 @@ class SigningKey:
 
     def __post_init__(self) -> None:
         if not isinstance(self.secret, bytes) or len(self.secret) != SIZE:
-            raise ArgumentError("key", "must have 32 bytes; make one with new_key()")
+            raise ArgumentError(
+                "key", "must be 32 bytes; make a key with SigningKey.new()"
+            )
 
     @classmethod
     def new(cls) -> SigningKey:
@@ -55,7 +57,9 @@ class SigningKey:
         try:
             handle = os.open(path, flags, 0o600)
         except FileExistsError:
-            raise ArgumentError("path", f"{path} is there already") from None
+            raise ArgumentError(
+                "path", f"the file '{path}' already exists; choose another path"
+            ) from None
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(self.secret.hex() + "\n")
         return Path(path)
@@ -63,13 +67,19 @@ class SigningKey:
     @classmethod
     def load(cls, path: str | Path) -> SigningKey:
         if not Path(path).is_file():
-            raise ArgumentError("key", f"{path} is not there; name the file of a key")
+            raise ArgumentError(
+                "key", f"the file '{path}' does not exist; pass the path of a saved key"
+            )
         try:
             return cls(bytes.fromhex(Path(path).read_text(encoding="ascii")))
         except (OSError, ValueError) as problem:
             if isinstance(problem, ArgumentError):
                 raise
-            raise ArgumentError("key", f"{path} holds no signing key") from None
+            raise ArgumentError(
+                "key",
+                f"the file '{path}' does not contain a signing key; pass the path of a "
+                "saved key",
+            ) from None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a signing key cannot be copied or pickled; save it")
@@ -81,7 +91,7 @@ def public_key(text: str) -> Ed25519PublicKey:
         return Ed25519PublicKey.from_public_bytes(bytes.fromhex(text))
     except (ValueError, TypeError):
         raise ArgumentError(
-            "trust", "must be a public key: the 64 hexadecimal digits of key.public"
+            "trust", "must be a public key; pass key.public, 64 hexadecimal digits"
         ) from None
 
 
@@ -93,5 +103,7 @@ def verify(document: bytes, signature: bytes, trusted: Ed25519PublicKey) -> None
         trusted.verify(signature, document)
     except InvalidSignature:
         raise ArgumentError(
-            "task", "was signed by another key, or changed after it was signed"
+            "task",
+            "was signed by another key, or changed after it was signed; sign it with "
+            "the trusted key: task.sign(key)",
         ) from None

@@ -49,8 +49,8 @@ def tally(task: Task, frame: Any, period: int | None, *, batches: bool) -> Tally
             raise
         raise ArgumentError(
             "spark",
-            f"its executors have no {absent[1]}; install there what is installed here: "
-            "Dither, and pyarrow",
+            f"the Spark executors do not have the package {absent[1]!r}; install "
+            "Dither and pyarrow there, in the versions that are installed here",
         ) from None
     return task.read_tally(data) if data else task.tally([])
 
@@ -68,25 +68,29 @@ def _check(frame: Any) -> None:
     if ".connect." in type(frame).__module__:
         raise ArgumentError(
             "messages",
-            "is a frame of Spark Connect, where tallies cannot be added up on the "
-            "cluster; pass one of a session that was made on the driver",
+            "must not be a frame of Spark Connect, which cannot add up tallies on the "
+            "cluster; pass a frame of a session that was made on the driver",
         )
     if frame.isStreaming:
         raise ArgumentError(
-            "messages", "is a stream, which does not end; pass what it has written"
+            "messages",
+            "must not be a stream, which does not end; pass a frame of what it has "
+            "written",
         )
     if [kind for _, kind in frame.dtypes] != ["binary"]:
         columns = ", ".join(f"{name} {kind}" for name, kind in frame.dtypes)
         shown = columns[:200] or "none"
         raise ArgumentError(
             "messages",
-            f"must be a frame with one binary column, and this one has {shown}; "
+            f"must be a frame with one binary column, but this one has {shown}; "
             'select it, as in frame.select("message")',
         )
 
 
 def _depth(partitions: int) -> int:
-    """The levels of the tree that adds up so many partitions' tallies."""
+    """Number of levels of the tree that adds up the tallies of this number of
+    partitions.
+    """
     return max(1, math.ceil(math.log(max(partitions, 1), TOGETHER)))
 
 

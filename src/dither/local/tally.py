@@ -56,7 +56,9 @@ class Tally:
             return NotImplemented
         if other.task.document != self.task.document:
             raise ArgumentError(
-                "tally", "is of another task, or of another version of this one"
+                "tally",
+                "is of another task, or of another version of this task; add only "
+                "tallies of one version",
             )
         return Tally(
             self.task,
@@ -72,7 +74,9 @@ class Tally:
     def of(self, stratum: str) -> Tally:
         """The messages of one declared stratum. Their periods are those of all."""
         if not self.task.strata:
-            raise ArgumentError("stratum", "the task declares no strata")
+            raise ArgumentError(
+                "stratum", "the task declares no strata; use the tally as it is"
+            )
         chosen = np.zeros(len(self.strata), np.int64)
         chosen[self.task.stratum(stratum)] = 1
         return replace(
@@ -127,7 +131,11 @@ def read(task: Task, data: bytes) -> Tally:
     try:
         head, counts = _split(data)
         if (head["task"], head["version"]) != (task.tag.hex(), task.version):
-            raise ArgumentError("data", "is a tally of another task or version")
+            raise ArgumentError(
+                "data",
+                "is a tally of another task or version; read it with the task that it "
+                "belongs to",
+            )
         strata = np.array(head["strata"], np.int64)
         table = counts.reshape(max(len(task.strata), 1), task.oracle.cells)
         periods = {int(period): int(count) for period, count in head["periods"]}
@@ -135,9 +143,15 @@ def read(task: Task, data: bytes) -> Tally:
     except ArgumentError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise ArgumentError("data", "is not what tally.to_bytes() gave") from None
+        raise ArgumentError(
+            "data", "is not a tally; pass what tally.to_bytes() returned"
+        ) from None
     if len(strata) != len(table) or strata.sum() != sum(periods.values()):
-        raise ArgumentError("data", "does not add up: it is not a whole tally")
+        raise ArgumentError(
+            "data",
+            "is not consistent, so it was changed or cut off; pass what "
+            "tally.to_bytes() returned",
+        )
     kept = {why: count for why, count in rejected.items() if count}
     return Tally(task, table.astype(np.int64), periods, strata, kept)
 
@@ -268,5 +282,5 @@ def _listed(messages: Any) -> Iterable[Any]:
     if isinstance(messages, Messages | bytes | bytearray | memoryview):
         return (messages,)
     if isinstance(messages, str) or not isinstance(messages, Iterable):
-        raise ArgumentError("messages", "must be messages: bytes, or a list of them")
+        raise ArgumentError("messages", "must be bytes, or a list of bytes")
     return messages

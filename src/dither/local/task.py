@@ -30,6 +30,7 @@ from dither.local.wire import Header, Messages
 from dither.local.words import FRESH, Words
 from dither.privacy import PureDP, Relation, Unit
 from dither.privacy.numbers import float_up, written
+from dither.text import quantity
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -116,8 +117,8 @@ class Task:
             return f"One message, ε = {once:.4g}.{strata}"
         return (
             f"Each message: ε = {once:.4g}. All messages about one value: ε = "
-            f"{for_ever:.4g}. All messages of a device, for ever: ε = "
-            f"{self.lifetime.epsilon:.4g} ({self.values} values, none included), "
+            f"{for_ever:.4g}. All messages of a device in total: ε = "
+            f'{self.lifetime.epsilon:.4g} ({self.values} values, with "none"), '
             f"against everyone whose {self.told_apart} change and return at the same "
             f"times; against someone whose answers do so at other times, "
             f"{self._changes}.{strata}"
@@ -141,12 +142,12 @@ class Task:
 
     @property
     def _counts(self) -> str:
-        """What is counted, in words."""
+        """The counted values, in words."""
         match self.domain:
             case None:
                 return "any text"
             case Domain(values=values):
-                return f"{len(values)} values"
+                return quantity(len(values), "value")
         return str(self.domain)
 
     @property
@@ -156,7 +157,7 @@ class Task:
         """
         instant = self.oracle.epsilon_instant
         if instant == math.inf:
-            return "nothing: that an answer changed can be seen for sure"
+            return "nothing: that an answer changed can be seen with certainty"
         if instant > VISIBLE:
             return (
                 f"only ε = {instant:.4g} for each message: that an answer changed can "
@@ -168,10 +169,10 @@ class Task:
         often = f"every {self.every} days" if self.every > 1 else "every day"
         signed = "signed" if self.signature else "not signed"
         return (
-            f"{self.name} (version {self.version}, {signed}): {self._counts}, "
-            f"{often if self.every else 'once'}, {self.starts} until before "
-            f"{self.expires}; {self.oracle.kind}, {self.oracle.record} bytes. "
-            f"{self.promise}"
+            f"{self.name}, version {self.version}, {signed}: {self._counts}; each "
+            f"device answers {often if self.every else 'once'}, from {self.starts} to "
+            f"{self.expires - timedelta(days=1)}; {self.oracle.kind}, "
+            f"{quantity(self.oracle.record, 'byte')} per message. {self.promise}"
         )
 
     @property
@@ -199,7 +200,12 @@ class Task:
         """A task from its document, every line of it checked."""
         read = parsed(document)
         if read.pop("format", None) != FORMAT or set(read) != _lines():
-            raise ArgumentError("document", f'is not a task of format "{FORMAT}"')
+            raise ArgumentError(
+                "document",
+                f'is not a task of format "{FORMAT}"; pass task.document, or update '
+                "Dither "
+                "if the task is newer",
+            )
         try:
             task = cls(**typed(read))
         except (
@@ -211,15 +217,24 @@ class Task:
         ) as problem:
             if isinstance(problem, ArgumentError):
                 raise
-            raise ArgumentError("document", "has a line of another type") from None
+            raise ArgumentError(
+                "document",
+                "has an entry of the wrong type; pass task.document as it was written",
+            ) from None
         if task.document != document:
-            raise ArgumentError("document", "is not written in the form that is signed")
+            raise ArgumentError(
+                "document",
+                "is not in the exact form that is signed; pass task.document as it was "
+                "written",
+            )
         return task
 
     def sign(self, key: SigningKey) -> Task:
         """The same task, signed."""
         if not isinstance(key, SigningKey):
-            raise ArgumentError("key", "must be a key: SigningKey.load(path)")
+            raise ArgumentError(
+                "key", "must be a SigningKey, such as SigningKey.load(path)"
+            )
         return replace(self, signature=key.sign(self.document))
 
     def to_json(self) -> str:
@@ -240,7 +255,7 @@ class Task:
             )
         except (KeyError, ValueError, TypeError, AttributeError):
             raise ArgumentError(
-                "text", "is not a signed task; pass what task.to_json() gave"
+                "text", "is not a signed task; pass what task.to_json() returned"
             ) from None
         if trust is not None:
             verify(document, signature, public_key(trust))
@@ -282,7 +297,7 @@ class Task:
         about = (self.name, self.version, self.digest.hex())
         promise = DevicePromise(*about, self.once, self.lifetime, account)
         if not hasattr(ledger, "entries"):
-            raise ArgumentError("ledger", "must be a book: Ledger.open(path)")
+            raise ArgumentError("ledger", "must be a ledger, such as Ledger.open(path)")
         devices.record(ledger, promise)
         return promise
 
@@ -298,7 +313,9 @@ class Task:
         """The number of the period that a day lies in."""
         if not self.starts <= day < self.expires:
             raise ArgumentError(
-                "task", f"runs from {self.starts} until before {self.expires}"
+                "task",
+                f"the task runs from {self.starts} until before {self.expires}; pass a "
+                "day in between",
             )
         return (day - self.starts).days // self.every if self.every else 0
 
@@ -311,7 +328,9 @@ class Task:
         if not self.strata and name is None:
             return 0
         if not self.strata:
-            raise ArgumentError("stratum", "the task declares no strata")
+            raise ArgumentError(
+                "stratum", "the task declares no strata; leave out stratum"
+            )
         if name not in self.strata:
             raise ArgumentError("stratum", f"must be one of {', '.join(self.strata)}")
         return self.strata.index(name)
@@ -362,7 +381,7 @@ class Task:
             raise ArgumentError(
                 "period",
                 f"must be a whole number from 0 to {self.periods - 1}; "
-                "task.period(day) gives that of a day",
+                "use task.period(day) for a day",
             )
 
     def read_tally(self, data: bytes) -> Tally:
@@ -399,11 +418,11 @@ class Task:
 
 
 def _column(values: Any) -> Any:
-    """One column; of Arrow's a list, because its scalars are no values."""
+    """One column; of Arrow's a list, because its scalars are not values."""
     if isinstance(values, Mapping) or hasattr(values, "columns"):
         raise ArgumentError(
             "values",
-            "must be one column: the task asks for one value; pass frame[name]",
+            "must be one column, because the task asks for one value; pass frame[name]",
         )
     if not isinstance(values, Iterable):
         raise ArgumentError("values", "must be a list; pass one value for each device")
@@ -411,7 +430,7 @@ def _column(values: Any) -> Any:
 
 
 def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:
-    """Digests of texts, each of which is hashed once however often it comes."""
+    """Digests of strings, each of which is hashed once however often it comes."""
     keys = values.tolist() if isinstance(values, np.ndarray) else list(values)
     try:
         known, places = _numbered(keys)
@@ -427,7 +446,9 @@ def _digested(values: Iterable[Any]) -> np.ndarray[Any, Any]:
 
 
 def _numbered(keys: list[Any]) -> tuple[list[Any], np.ndarray[Any, Any]]:
-    """What is in a list, and at which place of that each of its elements is."""
+    """The distinct elements of a list, and the place of each of its elements among
+    them.
+    """
     known: dict[Any, int] = defaultdict(count().__next__)
     places = np.fromiter(map(known.__getitem__, keys), np.int64, len(keys))
     return list(known), places

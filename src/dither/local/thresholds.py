@@ -36,7 +36,8 @@ def check(name: str, threshold: int, *, low: int = 1, high: int = ONE - 1) -> No
     whole = isinstance(threshold, int) and not isinstance(threshold, bool)
     if not whole or not low <= threshold <= high:
         raise ArgumentError(
-            name, f"must be a whole number from {low} to {high}: a probability · 2^32"
+            name,
+            f"must be a whole number from {low} to {high}, a probability times 2^32",
         )
 
 

@@ -41,7 +41,7 @@ class Tree:
     variances: Sequence[Reals]
     branching: int
     outside: tuple[float, float] | None = None
-    """The share of what is no number, and its variance; None where all have one."""
+    """The share of what is not a number, and its variance; None if all have one."""
 
     @cached_property
     def _upward(self) -> tuple[list[Reals], list[Reals]]:
@@ -106,7 +106,7 @@ class Tree:
         return self._sums(each) if level else each.sum(keepdims=True)
 
     def _left(self, each: Reals, level: int) -> Reals:
-        """What the siblings before each node have together."""
+        """The sum of the siblings before each node."""
         before = np.cumsum(each) - each
         if not level:
             return before

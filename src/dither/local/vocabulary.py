@@ -1,5 +1,5 @@
-"""Words that nobody has listed: devices send prefixes, and the server extends those that
-are frequent.
+"""Unlisted words: devices send prefixes, and the server extends those that are
+frequent.
 """
 
 from __future__ import annotations
@@ -40,16 +40,20 @@ class Vocabulary:
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, str) or not self._letters_are_apart():
             raise ArgumentError(
-                "alphabet", "must be a text of different letters, in Unicode's form NFC"
+                "alphabet",
+                f"must be a string of 2 to {LETTERS:,} different letters in Unicode "
+                "form NFC",
             )
         for name, most in (("longest", LONGEST), ("step", LONGEST)):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= most:
                 raise ArgumentError(name, f"must be a whole number from 1 to {most}")
         if not self.step < self.longest:
-            raise ArgumentError("step", "must be less than longest")
+            raise ArgumentError("step", "must be below longest")
         if (len(self.alphabet) + 1) ** self.step > FIRST:
-            raise ArgumentError("step", "is too long for so many letters; pass 1")
+            raise ArgumentError(
+                "step", "is too large for the number of letters; pass step=1"
+            )
 
     def __str__(self) -> str:
         return f"words of up to {self.longest} of {len(self.alphabet)} letters"
@@ -105,7 +109,7 @@ class Vocabulary:
     def places(self, values: Any, words: Words) -> NDArray[Any]:  # noqa: ARG002
         """The digests of each word's prefixes; each is computed once."""
         if isinstance(values, str | bytes):
-            raise ArgumentError("values", "must be a list of words, not one text")
+            raise ArgumentError("values", "must be a list of words, not one string")
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         found = [self.word(value) for value in listed]
         numbers = {word: number for number, word in enumerate(dict.fromkeys(found))}

@@ -33,7 +33,7 @@ COUNT = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Header:
-    """What is in front of a record."""
+    """Header of a record."""
 
     tag: bytes
     version: int
@@ -86,11 +86,18 @@ class Messages:
         """A batch, read again. The task says whether its records are usable."""
         start = HEADER + COUNT.size
         if len(data) < start or data[0] != BATCH or data[1] != FORMAT:
-            raise ArgumentError("messages", "is not a batch of messages of format 1")
+            raise ArgumentError(
+                "messages",
+                "are not a batch of format 1; pass what Messages.to_bytes() returned",
+            )
         (count,) = COUNT.unpack_from(data, HEADER)
         body = np.frombuffer(data, np.uint8, offset=start)
         uneven = body.size % count or body.size < count if count else body.size
         if uneven or data[HEADER - 1]:
-            raise ArgumentError("messages", "has been cut: its records are not whole")
+            raise ArgumentError(
+                "messages",
+                "are cut off: their records are not complete; pass all bytes of the "
+                "batch",
+            )
         rows = body.reshape(count, body.size // count if count else 0)
         return cls(Header.from_bytes(data), rows)

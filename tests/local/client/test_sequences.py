@@ -320,7 +320,7 @@ def test_a_change_of_a_kept_response_can_be_seen_for_sure():
     moved, stayed = (law([(task, "a"), (task, now)]) for now in ("b", "a"))
     assert worst(moved, stayed) is None
     assert TERNARY.epsilon_instant == float("inf")
-    assert "nothing: that an answer changed can be seen for sure" in task.promise
+    assert "nothing: that an answer changed can be seen with certainty" in task.promise
 
 
 def test_without_none_other_values_are_an_answer_with_noise_of_its_own():

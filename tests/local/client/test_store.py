@@ -32,7 +32,7 @@ def test_only_its_owner_can_read_it(path, key):
 
 @pytest.mark.parametrize("place", ["", "  ", ":memory:", b"device.db", "a\0b", 7])
 def test_a_place_that_does_not_last_is_refused(key, place):
-    with pytest.raises(DeviceError, match="a file that outlives the app"):
+    with pytest.raises(DeviceError, match="a file that is kept"):
         local.Client(place, budget=20, trust=key.public)
 
 
@@ -71,8 +71,8 @@ def test_databases_of_others_are_left_alone(path, key):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("UPDATE device SET secret = x'00'", f"another length than {SECRET} bytes"),
-        ("UPDATE device SET secret = 'text'", f"another length than {SECRET} bytes"),
+        ("UPDATE device SET secret = x'00'", f"does not have {SECRET} bytes"),
+        ("UPDATE device SET secret = 'text'", f"does not have {SECRET} bytes"),
         ("DELETE FROM device", "damaged"),
         ("PRAGMA user_version = 9", "another version"),
         ("PRAGMA application_id = 9", "not the file of a device"),

@@ -41,13 +41,13 @@ def test_commits_are_durable(opened, file):
 
 def test_a_book_is_not_a_collector(opened, file):
     Ledger.open(file).close()
-    with refused("something else"):
+    with refused("is a SQLite database, but not a"):
         opened(file)
 
 
 def test_a_collector_is_not_a_book(opened, file):
     opened(file).close()
-    with pytest.raises(LedgerError, match="something else"):
+    with pytest.raises(LedgerError, match="is a SQLite database, but not a"):
         Ledger.open(file)
 
 
@@ -133,7 +133,7 @@ def test_an_older_file_is_refused(opened, file, task, singles, tmp_path):
         again.accept_all(singles(task, ["a"] * 3))
     with Path(file).open("r+b") as found:  # the same file, with what it had before
         found.write((tmp_path / "older").read_bytes())
-    with refused("older than the head"):
+    with refused("older than the state in its note"):
         opened(file)
 
 
@@ -157,7 +157,7 @@ def test_a_file_that_is_gone_is_not_begun_anew(opened, file, task):
     with opened(file) as first:
         first.publish(task)
     Path(file).unlink()
-    with refused("was at"):
+    with refused("is empty, but it had"):
         opened(file)
     opened(file, restored=True)
 

@@ -16,6 +16,7 @@ from dither.local.rappor import regression
 from dither.local.rappor.decode import Decoded, decode
 from dither.local.rappor.oracle import Rappor
 from dither.local.words import FRESH
+from tests.chance import chance
 
 ORACLE = Rappor.of(f=0.25, p=0.25, q=0.75, bits=32, cohorts=4)
 NAMES = [f"page {i}" for i in range(20)]
@@ -33,11 +34,9 @@ def tallied(
     return held, bench.simulated(oracle, held, bits, random)
 
 
+@chance(1e-7)
 def test_the_simulation_has_the_law_of_real_messages() -> None:
-    """Means and variances of all cells, from messages and from the shortcut.
-
-    Means of 18 cells within 6 standard errors: a false alarm in ten million.
-    """
+    """Means and variances of all 18 cells, from messages and from the shortcut."""
     oracle = Rappor.of(f=0.25, p=0.25, q=0.75, bits=8, cohorts=2)
     held = np.array([30, 20, 10])
     names = ["a", "b", "c"]
@@ -50,23 +49,23 @@ def test_the_simulation_has_the_law_of_real_messages() -> None:
     )
     short = np.array([bench.simulated(oracle, held, bits, random) for _ in range(1200)])
     error = np.sqrt((real.var(axis=0) + short.var(axis=0)) / 1200)
-    assert (abs(real.mean(axis=0) - short.mean(axis=0)) < 6 * error).all()
-    assert real.var(axis=0) == pytest.approx(short.var(axis=0), rel=0.35)
+    assert (abs(real.mean(axis=0) - short.mean(axis=0)) < 7 * error).all()
+    assert real.var(axis=0) == pytest.approx(short.var(axis=0), rel=0.42)
 
 
+@chance(1e-7)
 def test_decoded_shares_of_real_messages() -> None:
-    """Within 6 standard errors; a false alarm in ten million."""
     held = bench.distribution("zipf1", 20)
     items = ORACLE.encode([b"s:" + name.encode() for name in NAMES])
     counts = (50_000 * held).astype(int)
     records = ORACLE.randomize(np.repeat(items, counts, axis=0), FRESH)
     found = decode(ORACLE, ORACLE.tally(records), NAMES)
     truth = counts / counts.sum()
-    assert (abs(found.estimate - truth) < 6 * found.standard_error).all()
+    assert (abs(found.estimate - truth) < 6.5 * found.standard_error).all()
     assert (found.frequency >= 0).all()
     assert found.frequency.sum() <= 1 + 1e-12
     assert found.found[:5].all()
-    assert abs(found.other) < 6 * found.other_error
+    assert abs(found.other) < 6.5 * found.other_error
     assert found.messages == counts.sum()
     assert found.fit.p_value > 1e-8
     assert found.balance.p_value > 1e-8
@@ -210,6 +209,7 @@ def test_pooled_periods_make_wider_intervals() -> None:
     assert (pooled.standard_error > 1.5 * once.standard_error).all()
 
 
+@chance(1e-8)
 def test_none_is_a_candidate_of_its_own() -> None:
     items = ORACLE.encode([b"n:", b"s:a"])
     records = ORACLE.randomize(np.repeat(items, [8000, 2000], axis=0), FRESH)
@@ -221,12 +221,12 @@ def test_none_is_a_candidate_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [
-        ([], "is empty"),
+        ([], "are empty"),
         (["caf\u00e9", "cafe\u0301"], "twice"),
         (["a", "a"], "twice"),
-        (["a", "\ud83c"], "no value"),
+        (["a", "\ud83c"], "not a valid value"),
         (["a", ""], "empty"),
-        ([f"c{i}" for i in range(128)], "128 cannot be told apart by 128 bits"),
+        ([f"c{i}" for i in range(128)], "128 candidates are too many for the 128 bits"),
     ],
 )
 def test_lists_that_cannot_be_decoded(candidates: list[Any], message: str) -> None:
@@ -242,7 +242,9 @@ def test_candidates_with_the_same_bits_are_named() -> None:
     assert len(set(places)) < 7
     counts = np.full(9, 40)
     counts[0] = 100
-    with pytest.raises(ArgumentError, match="sets the same bits as other candidates"):
+    with pytest.raises(
+        ArgumentError, match="from others, which together set the same bits"
+    ):
         decode(oracle, counts, names)
 
 
@@ -250,10 +252,10 @@ def test_candidates_with_the_same_bits_are_named() -> None:
     ("counts", "message"),
     [
         (np.zeros(ORACLE.cells, np.int64), "has no message"),
-        (np.zeros(5, np.int64), "must be 132 whole numbers"),
-        (np.zeros(ORACLE.cells), "whole numbers"),
-        (np.arange(ORACLE.cells), "more ones than messages"),
-        (np.full(ORACLE.cells, -1), "more ones than messages"),
+        (np.zeros(5, np.int64), "must be an array of 132 integers"),
+        (np.zeros(ORACLE.cells), "integers"),
+        (np.arange(ORACLE.cells), "more ones than there are messages"),
+        (np.full(ORACLE.cells, -1), "more ones than there are messages"),
     ],
 )
 def test_tallies_that_cannot_be_decoded(counts: Any, message: str) -> None:
@@ -280,5 +282,5 @@ def test_without_scipy_the_error_says_what_to_install(
 ) -> None:
     _, counts = tallied()
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
-    with pytest.raises(MissingExtra, match=r"dither\[accounting\]"):
+    with pytest.raises(MissingExtra, match=r"'\.\[accounting\]'"):
         decode(ORACLE, counts, NAMES)

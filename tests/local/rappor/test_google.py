@@ -17,6 +17,7 @@ from dither.errors import ArgumentError
 from dither.local.rappor import google
 from dither.local.rappor.decode import decode
 from dither.local.rappor.oracle import Rappor
+from tests.chance import chance
 
 SECRET = bytes(range(48))
 
@@ -107,6 +108,7 @@ def test_cpp_cuts_p_and_q_to_bytes() -> None:
     assert (oracle.sent_zero, oracle.sent_one) == (99 << 24, 156 << 24)
 
 
+@chance(1e-8)
 def test_reports_of_a_device_have_its_kept_bits_at_the_stated_rates() -> None:
     protocol = google.Protocol(8, 2, 4, f=0.5, p=0.25, q=0.75)
     client = google.Client.of(SECRET, protocol, "home page")
@@ -178,6 +180,7 @@ def test_reports_of_no_client_are_rejected(report: Any) -> None:
     assert (found.rejected, found.counts.sum()) == (1, 17)
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("client", ["python", "c++", "java"])
 def test_reports_are_decoded(client: str) -> None:
     protocol = google.Protocol(16, 2, 4, f=0.25, p=0.25, q=0.75, client=client)
@@ -190,7 +193,7 @@ def test_reports_are_decoded(client: str) -> None:
     found = google.read(protocol.oracle, reports)
     decoded = decode(protocol.oracle, found.counts, words)
     truth = np.array([1, 1, 4]) / 6
-    assert (abs(decoded.estimate - truth) < 6 * decoded.standard_error).all()
+    assert (abs(decoded.estimate - truth) < 7 * decoded.standard_error).all()
     assert (decoded.standard_error < 0.1).all()
 
 
@@ -213,11 +216,11 @@ def test_protocols_that_cannot_be(changed: dict[str, Any], argument: str) -> Non
 
 
 def test_secrets_must_be_long() -> None:
-    with pytest.raises(ArgumentError, match="secret: must be 32"):
+    with pytest.raises(ArgumentError, match="secret must be at least 32"):
         google.Client(google.Protocol(), b"secret")
-    with pytest.raises(ArgumentError, match="secret: must be 48"):
+    with pytest.raises(ArgumentError, match="secret must be at least 48"):
         google.Client(google.Protocol(client="java"), bytes(47))
-    with pytest.raises(ArgumentError, match="secret: must be 32"):
+    with pytest.raises(ArgumentError, match="secret must be at least 32"):
         google.Client.of(b"secret", google.Protocol(), "a")
     with pytest.raises(ArgumentError, match="cohort"):
         google.Client(google.Protocol(), SECRET, cohort=64)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.local import bits as packing
 from dither.local.rappor.oracle import Rappor
-from dither.local.thresholds import chance, loss
+from dither.local.thresholds import chance as share_of
+from dither.local.thresholds import loss
 from dither.local.words import FRESH, ONE, Keyed
+from tests.chance import chance
 
 QUARTER = ONE // 4
 
@@ -72,7 +74,7 @@ def patterns(bits: int) -> list[tuple[int, ...]]:
 
 
 def kept_law(oracle: Rappor, held: tuple[int, ...]) -> list[Fraction]:
-    flip = chance(oracle.flip)
+    flip = share_of(oracle.flip)
     return [
         math.prod(
             (1 - flip if a == b else flip for a, b in zip(held, kept, strict=True))
@@ -82,7 +84,7 @@ def kept_law(oracle: Rappor, held: tuple[int, ...]) -> list[Fraction]:
 
 
 def fresh_law(oracle: Rappor, kept: tuple[int, ...]) -> list[Fraction]:
-    rates = (chance(oracle.sent_zero), chance(oracle.sent_one))
+    rates = (share_of(oracle.sent_zero), share_of(oracle.sent_one))
     return [
         math.prod(
             rates[a] if b else 1 - rates[a] for a, b in zip(kept, said, strict=True)
@@ -324,13 +326,11 @@ def test_permanent_parameters_leave_out_fresh_noise() -> None:
     assert oracle.permanent_parameters != small(flip=1).permanent_parameters
 
 
+@chance(2e-8)
 @pytest.mark.parametrize("items", [2, 5])
 @pytest.mark.parametrize("periods", [1, 3])
 def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
-    """Unbiased, with the stated variance, also where devices repeat kept answers.
-
-    Means and variances within 6 standard errors: a false alarm in 20 million.
-    """
+    """Unbiased, with the stated variance, also where devices repeat kept answers."""
     oracle = basic(items)
     held = np.repeat(np.arange(items), [30, 50, 20, 0, 0][:items])
     seeds = np.zeros(len(held), np.int64)
@@ -346,7 +346,7 @@ def test_evidence_of_a_declared_domain(items: int, periods: int) -> None:
     variance = (about.null + about.slope * true) / about.gain**2
     error = np.mean(seen, axis=0) - true
     assert (abs(error) < 6 * np.sqrt(variance / len(seen))).all()
-    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.22)
+    assert np.var(seen, axis=0) == pytest.approx(variance, rel=0.24)
 
 
 def test_values_with_equal_filters_have_noise_of_their_own() -> None:
@@ -389,9 +389,11 @@ def test_forms_that_cannot_be() -> None:
     numbers = {"flip": 1000, "sent_one": 3000, "sent_zero": 1000}
     with pytest.raises(ArgumentError, match="identity"):
         Rappor(3, cohorts=1, bits=3, hashes=1, family="murmur32", **numbers)
-    with pytest.raises(ArgumentError, match="one for each item"):
+    with pytest.raises(ArgumentError, match="must be the number of items"):
         Rappor(3, cohorts=1, bits=2, hashes=1, family="identity", **numbers)
-    with pytest.raises(ArgumentError, match="cohorts must be 1"):
+    with pytest.raises(
+        ArgumentError, match=r"hashes must be 1 .*, and so must cohorts"
+    ):
         Rappor(3, cohorts=2, bits=3, hashes=1, family="identity", **numbers)
     with pytest.raises(ArgumentError, match="one of murmur32"):
         Rappor(0, cohorts=1, bits=3, hashes=1, family="sha1", **numbers)

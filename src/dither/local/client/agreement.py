@@ -1,4 +1,4 @@
-"""What a device agrees to: versions of a task, and what each reserves."""
+"""The agreements of a device: versions of a task, and what each reserves."""
 
 from __future__ import annotations
 
@@ -87,16 +87,20 @@ def stop(rows: Rows, task: Task, known: JoinedTask | None) -> None:
 def check_successor(known: JoinedTask, task: Task) -> None:
     """One name is one line of versions, and each version one document."""
     if known.state == "stopped":
-        raise ArgumentError("task", "was stopped for good; use a task of another name")
+        raise ArgumentError(
+            "task", "was stopped permanently; use a task with another name"
+        )
     if task.version < known.version:
         raise ArgumentError(
-            "task", f"is older than version {known.version}, which is known here"
+            "task",
+            f"is older than version {known.version}, which this device knows; pass the "
+            "newest version",
         )
     if task.version == known.version and task.document != known.document:
         raise ArgumentError(
             "task",
-            f"is another document than version {known.version} that is known here; "
-            "a changed task needs a higher version",
+            f"is another document than the version {known.version} that this device "
+            "knows; make a changed task with task.changed(…)",
         )
 
 
@@ -106,7 +110,9 @@ def check_unanswered(rows: Rows, known: JoinedTask, task: Task) -> None:
     until = max(known.until, rows.last_answered(task.name))
     if last.isoformat() < until:
         raise ArgumentError(
-            "task", "has been answered already; it has no period left to answer"
+            "task",
+            "has no period left that this device has not answered; use a task that "
+            "expires later",
         )
 
 

@@ -14,31 +14,40 @@ __all__ = ["allowed", "check_slot", "days_of", "joined_as", "memo_of", "open_per
 
 
 def joined_as(rows: Rows, task: Task) -> JoinedTask:
-    """What is known of the task; an error if it may not be answered as it is."""
+    """The known version of the task; an error if it may not be answered as it is."""
     known = rows.task(task.name)
     if known is None:
         raise ArgumentError(
-            "task", "has not been joined; ask its owner, then join(task)"
+            "task",
+            "has not been joined; ask the owner of the device, then call "
+            "client.join(task)",
         )
     if known.state == "stopped":
-        raise ArgumentError("task", "was stopped for good; it is not answered any more")
+        raise ArgumentError(
+            "task", "was stopped permanently; do not answer it any more"
+        )
     if known.state == "left":
-        raise ArgumentError("task", "was left; ask its owner, then join(task)")
+        raise ArgumentError(
+            "task",
+            "was left by this device; ask the owner of the device, then call "
+            "client.join(task)",
+        )
     check_successor(known, task)
     if task.version > known.version:
-        raise ArgumentError("task", "is newer than what was joined; update(task) first")
+        raise ArgumentError(
+            "task", "is newer than the joined version; call client.update(task) first"
+        )
     return known
 
 
 def days_of(task: Task, day: date) -> tuple[date, date]:
     """The first day of a day's period, and the day after its last."""
     if day < task.starts:
-        raise ArgumentError(
-            "task", f"begins on {task.starts}; it is not answered before"
-        )
+        raise ArgumentError("task", f"has not begun; answer it from {task.starts} on")
     if day >= task.expires:
         raise ArgumentError(
-            "task", f"ended before {task.expires}; it is not answered any more"
+            "task",
+            f"has ended: it ran until before {task.expires}; do not answer it any more",
         )
     first = task.first_day(task.period(day))
     if not task.every:
@@ -52,16 +61,16 @@ def open_period(
     """The period of a day, if it may still be answered.
 
     Where a later day has been answered, the clock has gone back, or a new version
-    counts periods in another way. Such a period had its chance: to answer it now
-    would be one more message than time allows, asked for by whoever sets the clock.
+    counts periods in another way. Such a period had its chance: to answer it now would
+    be one more message than time allows, asked for by anyone who sets the clock.
     """
     first, until = days_of(task, day)
     answered = max(known.until, rows.answered(task.name, first, until))
     if first.isoformat() < answered:
         raise ArgumentError(
             "task",
-            f"has been answered until before {answered}; it is answered again in "
-            "the first period after that",
+            f"was answered until before {answered}; answer it in a period that begins "
+            "on this day or later",
         )
     return first, until
 

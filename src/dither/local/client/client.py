@@ -79,8 +79,8 @@ class Client:
             if rows.device.budget != limit:
                 raise ArgumentError(
                     "budget",
-                    f"is {in_epsilon(rows.device.budget)} for this device, and stays "
-                    "so; pass that",
+                    f"is {in_epsilon(rows.device.budget)} for this device, and cannot "
+                    "be changed; pass this number",
                 )
             self._budget = in_epsilon(rows.device.budget)
         self._store.protect()
@@ -105,7 +105,7 @@ class Client:
         with self._store.change() as rows:
             if rows.device.trust != self._trust:
                 raise ArgumentError(
-                    "trust", "is not the key that this device was made with; pass that"
+                    "trust", "must be the public key that this device was made with"
                 )
             yield rows
 
@@ -119,12 +119,16 @@ class Client:
         """
         self._verify(task)
         if task.stopped:
-            raise ArgumentError("task", "was stopped; there is nothing to join")
+            raise ArgumentError(
+                "task", "was stopped and cannot be joined; use a task with another name"
+            )
         with self._change() as rows:
             today = clock.now().date()
             if today >= task.expires:
                 raise ArgumentError(
-                    "task", f"ended before {task.expires}; it cannot be joined"
+                    "task",
+                    f"has ended: it ran until before {task.expires} and cannot be "
+                    "joined; use a task with another name",
                 )
             known = rows.task(task.name)
             if known is not None:
@@ -148,7 +152,9 @@ class Client:
                 return
             if known is None or known.state == "left":
                 raise ArgumentError(
-                    "task", "has not been joined; ask its owner, then join(task)"
+                    "task",
+                    "has not been joined; ask the owner of the device, then call "
+                    "client.join(task)",
                 )
             check_successor(known, task)
             if known.version == task.version:
@@ -157,7 +163,8 @@ class Client:
             if needed(rows, task)[1] or asks_more(task, agreed):
                 raise ArgumentError(
                     "task",
-                    "asks for more than its owner agreed to; ask again, then join(task)",
+                    "requires more than the owner of the device agreed to; ask again, "
+                    "then call client.join(task)",
                 )
             self._agree(rows, task, known, clock.now().date())
 
@@ -169,7 +176,11 @@ class Client:
         with self._change() as rows:
             known = rows.task(task.name)
             if known is None or known.state == "left":
-                raise ArgumentError("task", "has not been joined, or was left already")
+                raise ArgumentError(
+                    "task",
+                    "has not been joined, or was left already; there is nothing to "
+                    "leave",
+                )
             until = max(known.until, rows.last_answered(task.name))
             state = "stopped" if known.state == "stopped" else "left"
             rows.put_task(replace(known, state=state, until=until))
@@ -179,7 +190,7 @@ class Client:
     def _verify(self, task: Task) -> None:
         if not isinstance(task, Task):
             raise ArgumentError(
-                "task", "must be a task; read one with Task.from_json(text)"
+                "task", "must be a Task; read one with Task.from_json(text)"
             )
         verify(task.document, task.signature, self._key)
 
@@ -190,9 +201,9 @@ class Client:
         left = rows.device.budget - rows.reserved
         if extra > left:
             raise BudgetExceeded(
-                f"{task.name} reserves ε = {in_epsilon(extra):.9g} for its lifetime; "
-                f"{in_epsilon(left):.9g} of this device's {self.budget:.9g} is left; join a task that needs "
-                "less"
+                f"the task {task.name!r} reserves ε = {in_epsilon(extra):.9g} for its "
+                f"lifetime, but only {in_epsilon(left):.9g} of this device's budget of "
+                f"{self.budget:.9g} remains; join a task that needs less"
             )
         if extra:
             rows.reserve(today, task.name, extra)

@@ -87,8 +87,8 @@ def message_id(secret: bytes, task: str, first: date, slot: int) -> bytes:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a device answers: the canonical bytes of a value, and its number in the
-    domain; −1 where it has none.
+    """The answer of a device: the canonical bytes of a value, and its number in the
+    domain (−1 for a value outside it).
     """
 
     known: bytes
@@ -138,15 +138,15 @@ class Memo:
         return Keyed(self.key(purpose, *parts))
 
     def part(self, task: Task) -> tuple[int, Randomizer]:
-        """The part of the question that the device answers, for ever."""
+        """The part of the question that the device answers, fixed permanently."""
         if not isinstance(task.oracle, Sampled):
             return 0, task.oracle
         number = int(task.oracle.draw(self.words("part"), 1)[0])
         return number, task.oracle.parts[number]
 
     def answer(self, task: Task, value: object) -> Answer:
-        """What the device answers about a value. Values that are rounded alike are one
-        answer.
+        """The device's answer about a value. Values that are rounded to one number are
+        one answer.
         """
         number, oracle = self.part(task)
         found = Answer.of(task, value, number)
@@ -179,7 +179,7 @@ class Memo:
         return below(self.words("none"), oracle.items, 1)
 
     def permanent_answer(self, task: Task, answer: Answer) -> NDArray[Any]:
-        """What is kept about an answer for ever: the first layer of noise."""
+        """The noise that is kept permanently about an answer: the first layer."""
         _, oracle = self.part(task)
         assert isinstance(oracle, Longitudinal)
         item = self.item(task, answer)

@@ -1,7 +1,8 @@
 """What a device's file holds, and how it is read and written in a transaction.
 
-Days and moments are ISO texts, which sort like the time. Amounts of ε are integers, in
-units of 1e-9. No value of the device is in here: a used value leaves a mark, an HMAC.
+Days and moments are ISO strings, which sort like the time. Amounts of ε are integers,
+in units of 1e-9. No value of the device is in here: a used value leaves a mark, an
+HMAC.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ CREATE TABLE moments (
 
 @dataclass(frozen=True)
 class Device:
-    """What is fixed when the file is made."""
+    """The content that is fixed when the file is made."""
 
     secret: bytes = field(repr=False)
     trust: str

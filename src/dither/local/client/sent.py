@@ -1,4 +1,4 @@
-"""What left the device, for its owner to read."""
+"""The messages that left the device, for its owner to read."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ class Sent:
     epsilon: float
     message: bytes = field(repr=False)
     id: bytes = field(default=b"", repr=False)
-    """What a collector tells repeats by; it links to nothing else that was sent."""
+    """An id by which a collector recognizes repeats; it links to nothing else that was
+    sent.
+    """
 
     def __str__(self) -> str:
-        """Without the control characters and direction marks that a value may have."""
+        """The entry as text, without the control characters and direction marks that a
+        value may have.
+        """
         more = f", message {self.slot + 1}" if self.slot else ""
         return clean(
             f"{self.at:%Y-%m-%d %H:%M} UTC  {self.task} (version {self.version}), "
@@ -47,7 +51,7 @@ class Sent:
 
 
 def in_words(task: Task, record: NDArray[np.uint8], stratum: str | None = None) -> str:
-    """What a message says, with the values' own names."""
+    """The content of a message, with the values' own names."""
     said, domain = task.oracle.describe(record), task.domain
     part = int(record[0, 0]) if isinstance(task.oracle, Sampled) else 0
     if domain is not None:

@@ -29,7 +29,7 @@ PATIENCE = 60.0  # seconds to wait for other processes
 
 @dataclass(frozen=True)
 class Store:
-    """Where the file is."""
+    """Path of the file."""
 
     path: Path
 
@@ -39,8 +39,8 @@ class Store:
         lasts = isinstance(place, str) and place.strip() and place != ":memory:"
         if not lasts or "\0" in place:
             raise DeviceError(
-                "a device needs a file that outlives the app; pass a path such as "
-                "device.db"
+                "a device needs a file that is kept when the app ends; pass a path "
+                "such as 'device.db'"
             )
         # Once and for all: a later chdir must not lead to another device
         store = cls(Path(os.path.realpath(place)))
@@ -48,13 +48,13 @@ class Store:
             check_filesystem(store.path)
         except LedgerError:
             raise DeviceError(
-                f"{path} lies on a network file system, whose locks cannot be "
+                f"{path} is on a network file system, whose locks cannot be "
                 "trusted; keep it on a local disk"
             ) from None
         return store
 
     def create(self, trust: str, budget: int) -> None:
-        """A new device, where there is no file yet, or an empty one."""
+        """A new device, if there is no file yet, or an empty one."""
         # Never opened if it is there: closing it would end the locks that SQLite has
         # on it in this process. What is wrong with a path, SQLite says better.
         with suppress(OSError):
@@ -123,7 +123,7 @@ def _device(file: sqlite3.Connection, path: Path) -> Device:
         raise DeviceError(f"{path} is not the file of a device; choose another one")
     if file.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
         raise DeviceError(
-            f"{path} was written by another version of Dither; use that one"
+            f"{path} was written by another version of Dither; install that version"
         )
     rows = file.execute("SELECT secret, trust, budget FROM device").fetchall()
     if len(rows) != 1:
@@ -131,8 +131,8 @@ def _device(file: sqlite3.Connection, path: Path) -> Device:
     found = Device(*rows[0])
     if not isinstance(found.secret, bytes) or len(found.secret) != SECRET:
         raise DeviceError(
-            f"{path} holds a secret of another length than {SECRET} bytes; remove it "
-            "to begin as a new device"
+            f"{path} is damaged: its secret does not have {SECRET} bytes; remove it to "
+            "begin as a new device"
         )
     return found
 
@@ -140,9 +140,9 @@ def _device(file: sqlite3.Connection, path: Path) -> Device:
 def _explained(problem: Exception, path: Path) -> str:
     text = str(problem)
     for sign, words in (
-        ("readonly", "cannot be written; give this user the right to write it"),
+        ("readonly", "cannot be written; give this user write permission"),
         ("full", "could not be written: there is no room on the disk; make room"),
-        ("locked", "is in use by a process that does not let go; try again later"),
+        ("locked", "is locked by another process; try again later"),
         ("not a database", "is not the file of a device; choose another one"),
         ("unable to open", "cannot be opened; name a file in a folder that exists"),
         ("malformed", "is damaged; restore a copy, or remove it"),

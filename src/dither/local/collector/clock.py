@@ -1,4 +1,4 @@
-"""The collector's clock: it knows days, in UTC as devices do, and nothing finer."""
+"""The collector's clock: days in UTC, as devices have them, and nothing finer."""
 
 from __future__ import annotations
 

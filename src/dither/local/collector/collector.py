@@ -1,4 +1,4 @@
-"""The collector: it takes parcels, counts each once, and keeps nothing but integers."""
+"""The collector: it takes parcels, counts each once, and keeps only integers."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ UNKNOWN = ("task-unknown", "token-unknown")
 
 
 class Nothing(Exception):
-    """Nothing was accepted, so nothing is to be written; the argument says what
-    became of each parcel.
+    """Nothing was accepted, so nothing has to be written; the argument is the outcome
+    of each parcel.
     """
 
 
@@ -140,8 +140,8 @@ class Collector:
         if kept and not Settings.from_json(kept).trusts(trust):
             raise ArgumentError(
                 "trust",
-                f"is not the key of the tasks that {self.place} collects; pass that "
-                "one, or begin another collector",
+                f"is not the public key of the tasks that {self.place} collects; pass "
+                "that key, or begin another collector",
             )
 
     def close(self) -> None:
@@ -195,8 +195,8 @@ class Collector:
             if closed:
                 raise ArgumentError(
                     "task",
-                    f"would open the period from {first} again, which was closed; let "
-                    "it start on another day, or use another name",
+                    f"the period from {first} is closed and cannot be opened again; "
+                    "let the task start on another day, or use another name",
                 )
             rows.span(task.name, first, closes)
 
@@ -216,7 +216,7 @@ class Collector:
         """
         check_whole("quota", quota, MOST)
         if not isinstance(name, str) or not 0 < len(name) <= 100:
-            raise ArgumentError("name", "must be a text of at most 100 characters")
+            raise ArgumentError("name", "must be a string of 1 to 100 characters")
         secret = token(32)
         with self._writing() as rows:
             known = {relay.name: relay for relay in rows.relays()}.get(name)
@@ -234,7 +234,10 @@ class Collector:
         with self._writing() as rows:
             known = {relay.name: relay for relay in rows.relays()}.get(name)
             if known is None:
-                raise ArgumentError("name", "is not the name of a relay")
+                raise ArgumentError(
+                    "name",
+                    "is not the name of a relay; look at collector.status().relays",
+                )
             rows.change_relay(replace(known, hash="", state=REVOKED))
             rows.change_facts()
         self.refresh()
@@ -425,7 +428,9 @@ class Collector:
         for one in published.versions(task):
             if one.version == version:
                 return one
-        raise ArgumentError("version", f"is not collected; {latest.version} is newest")
+        raise ArgumentError(
+            "version", f"is not collected; pass {latest.version}, the newest one"
+        )
 
     def status(self) -> Status:
         """What is collected, and how much of it, where that is not too little to show."""

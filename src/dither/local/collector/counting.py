@@ -29,10 +29,10 @@ AHEAD = 1 << 23  # cells that are added up before a transaction begins, of all p
 
 @dataclass(frozen=True)
 class Sum:
-    """What parcels of one place add up to, and how many valid records each has."""
+    """The sums of the parcels of one place, and the number of valid records of each."""
 
     counts: Whole | None
-    """None where they are added up later, one place after the other."""
+    """None if they are added up later, one place after the other."""
     valid: list[int]
 
     @classmethod
@@ -82,9 +82,9 @@ class Group:
     messages for many places with large tallies would fill the memory, so some places
     wait until they are written.
 
-    A parcel is counted whole or not at all, but for records that no device could have
-    sent: those are left out, and their number is told. To refuse the others with them
-    would let one broken device silence all that share its relay's batch.
+    A parcel is counted whole or not at all, except for records that no device could
+    have sent: those are left out, and their number is told. To refuse the others with
+    them would let one broken device silence all that share its relay's batch.
     """
 
     parcels: Sequence[Parcel]
@@ -107,8 +107,8 @@ class Group:
     def decide(
         self, rows: Rows, number: int, recent: Recent, published: Published
     ) -> list[Outcome]:
-        """What becomes of each parcel, written to the tables by the transaction of
-        this number.
+        """Outcome of each parcel, written to the tables by the transaction of this
+        number.
         """
         for one, parcel in enumerate(self.parcels):
             # A task or a relay may have ended since the parcel was read
@@ -202,7 +202,7 @@ class Group:
 
 @dataclass
 class Quotas:
-    """How many messages each relay has brought to a span, and brings now."""
+    """Number of messages that each relay has brought to a span, and brings now."""
 
     rows: Rows
     span: int

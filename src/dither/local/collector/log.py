@@ -1,4 +1,4 @@
-"""What a collector says while it runs: JSON lines with the day and nothing finer, and
+"""Log messages of a running collector: JSON lines with the day and nothing finer, and
 with no content, id or address in them.
 """
 

@@ -1,4 +1,4 @@
-"""Counters for whoever runs a collector, in the text format of Prometheus.
+"""Counters for anyone who runs a collector, in the text format of Prometheus.
 
 They are over all tasks and relays together, and counts of what arrived are rounded
 down to hundreds: a counter that is read every few seconds would otherwise tell when a
@@ -28,7 +28,7 @@ OUTCOMES = sorted((ACCEPTED, DUPLICATE, *CODES))
 
 @dataclass
 class Metrics:
-    """What one process has seen since it began."""
+    """The counters of one process since it began."""
 
     parcels: Counter[str] = field(default_factory=Counter)
     messages: int = 0

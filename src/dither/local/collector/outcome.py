@@ -1,4 +1,4 @@
-"""What became of a parcel. Codes are stable; their reasons say public things only."""
+"""Outcome of a parcel. Codes are stable; their reasons contain public facts only."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["ACCEPTED", "CODES", "DUPLICATE", "REFUSED", "Outcome", "refused"]
 ACCEPTED, DUPLICATE, REFUSED = "accepted", "duplicate", "refused"
 
 CODES: dict[str, str] = {
-    "malformed": "this is not a parcel of format 1: send what client.parcel gives",
+    "malformed": "this is not a parcel of format 1: send what client.parcel returns",
     "truncated": "the length does not fit the task: send the whole parcel again",
     "invalid": "no device could have sent this: nothing in it was counted",
     "stratum-unknown": "the task declares no such stratum",
     "period-unknown": "the task has no such period",
     "period-early": "the period has not begun: check the clock, and send it later",
-    "period-closed": "the period is closed: its messages were counted and no more "
-    "come in",
+    "period-closed": "the period is closed: its messages were counted, and no more "
+    "are accepted",
     "task-unknown": "no such task is collected here",
     "task-stopped": "the task was stopped: send nothing more",
     "task-retired": "the task is not collected any more: send nothing more",
@@ -27,10 +27,10 @@ CODES: dict[str, str] = {
     "quota-used": "no more messages are accepted for this task and period",
     "too-large": "the body is larger than this collector accepts",
     "content-type": "send application/octet-stream",
-    "content-encoding": "send it as it is, without a content encoding",
+    "content-encoding": "send the body without a content encoding",
     "not-found": "there is nothing at this address",
-    "method": "this address is not asked in this way",
-    "busy": "too much is waiting: send the same bytes again later",
+    "method": "this address does not accept this HTTP method",
+    "busy": "too many bytes are waiting: send the same bytes again later",
     "store-failed": "the store cannot be written now: send the same bytes again later",
     "failed": "it could not be counted: send the same bytes again later",
 }

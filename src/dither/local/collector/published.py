@@ -1,4 +1,4 @@
-"""What a collector collects, and from whom: its tasks and its relays."""
+"""The tasks and the relays of a collector."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ LIVE, RETIRED, REVOKED = "live", "retired", "revoked"
 DIRECT = 0
 """The number under which messages are counted that come without a relay."""
 MOST = 8
-"""How many tasks are named where one is not found."""
+"""Number of tasks that an error names if a task is not found."""
 
 
 def hashed(token: str) -> str:
-    """What is kept of a token. It has 32 random bytes, so one plain hash hides it."""
+    """The stored form of a token. It has 32 random bytes, so one plain hash hides it."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -71,10 +71,9 @@ class Published:
         found = self.versions(name)
         if not found:
             names = sorted({task.name for task in self.tasks.values()})
-            known = ", ".join(names[:MOST]) or "none yet"
+            known = f", or pass one of: {', '.join(names[:MOST])}" if names else ""
             raise ArgumentError(
-                "task",
-                f"is not collected here ({known}); name one, or publish it first",
+                "task", f"is not collected here; publish it first{known}"
             )
         return found[-1]
 
@@ -95,12 +94,12 @@ class Published:
         if task.tag in self.tasks:
             return False
         if task.name in self.stopped:
-            raise ArgumentError("task", "was stopped for good; use another name")
+            raise ArgumentError("task", "was stopped permanently; use another name")
         before = self.versions(task.name)
         if before and before[-1].version >= task.version:
             raise ArgumentError(
                 "task",
-                f"has version {task.version}, and version {before[-1].version} is "
-                "collected; make the next one with task.changed(…)",
+                f"has version {task.version}, but version {before[-1].version} is "
+                "already collected; make the next one with task.changed(…)",
             )
         return True

@@ -15,7 +15,7 @@ from dither.local.wire import BATCH, COUNT, FORMAT, HEADER, LAYOUT, SINGLE
 __all__ = ["Parcel", "Place", "Refusal", "Rules", "closing", "read"]
 
 EARLY = timedelta(days=1)
-"""How far ahead of the collector's clock a device's may be."""
+"""Largest lead of a device's clock over the collector's."""
 TOGETHER = 1_000
 """Parcels of one body: each takes time to read, during which nobody is answered."""
 START_OF_PARCEL = bytes([PARCEL, FORMAT])
@@ -39,7 +39,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """What is tallied together: a task, a period of it and a stratum."""
+    """The key of a tally: a task, a period of it and a stratum."""
 
     task: Task
     period: int
@@ -48,7 +48,7 @@ class Place:
     closes: date
     """The first day on which the period takes no more messages."""
     facts: int
-    """How often tasks and relays had changed when this was found open."""
+    """Number of changes of tasks and relays when this was found open."""
 
     @property
     def key(self) -> tuple[bytes, int, int]:
@@ -64,13 +64,13 @@ class Parcel:
     count: int
     records: memoryview
     relay: Relay
-    """Who brought it, as known when it was read."""
+    """The sender, as known when it was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside the bytes, all of it public; and the places that are open
-    under it, by their headers.
+    """Public facts that decide together with the bytes; and the places that are open
+    under them, by their headers.
     """
 
     published: Published
@@ -86,7 +86,7 @@ class Rules:
         object.__setattr__(self, "nobody", nobody)
 
     def place(self, header: bytes) -> Place:
-        """Where a message belongs; `header` begins with its format."""
+        """The place of a message; `header` begins with its format."""
         known = self.places.get(header)
         if known is None:
             known = self.places[header] = self._look(header)
@@ -171,7 +171,7 @@ def _next(
 
 
 def _counted(data: bytes, start: int, magic: int) -> tuple[int, int]:
-    """Where the records begin, and how many there are."""
+    """The place where the records begin, and their number."""
     if magic == SINGLE:
         return start, 1
     if len(data) < start + COUNT.size:

@@ -16,7 +16,7 @@ from dither.local.collector.rows import Rows, parted
 __all__ = ["Recent"]
 
 MANY = 16_384
-"""So many ids are put among the older ones together."""
+"""Number of ids that are put among the older ones together."""
 
 
 class Recent:

@@ -21,14 +21,15 @@ Whole = NDArray[np.int64]
 CHUNK = 2048
 """Cells that are kept in one row: of a large tally, few messages change few rows."""
 SIZES = (256, 64, 16, 4, 1)
-"""How many ids a statement takes: few sizes, so that statements are prepared once."""
+"""Sizes of the lists of ids in a statement: few, so that statements are prepared once.
+"""
 SLICE = 20_000
 """Ids that are deleted in one transaction, so that nobody waits long for it."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """The days of one period of a task, whatever the version: ids are told apart
+    """The days of one period of a task, whatever the version: ids are distinguished
     within it, and quotas are counted.
     """
 
@@ -277,7 +278,7 @@ class Rows:
 
 
 def parted(ids: bytes) -> list[bytes]:
-    """Ids that were put together."""
+    """Ids that were combined."""
     data = bytes(ids)
     return [data[start : start + ID] for start in range(0, len(data), ID)]
 

@@ -20,7 +20,7 @@ HEAD = 1 << 16
 HEADERS = 1_000
 PACKED = 16
 """Bytes of a body in tiny chunks, for each that is in it."""
-NOT_HERE = "{} is no address of this machine"
+NOT_HERE = "the host {!r} is not an address of this machine; pass its own address"
 
 
 def serve(
@@ -102,13 +102,13 @@ def _protocol(limit: int) -> type[asyncio.Protocol] | str:
             most = PACKED * limit if state[1] else HEAD
             # Headers come after a body, too
             if self.received > most or len(self.headers) > HEADERS:
-                self.send_400_response("Too much of it.")
+                self.send_400_response("The request is too large.")
 
     return Bounded
 
 
 def _collect_less_garbage() -> None:
-    """Hundreds of requests that wait for a commit are no garbage, but by Python's
+    """Hundreds of requests that wait for a commit are not garbage, but by Python's
     usual thresholds they are looked at again and again: a fifth of all time.
     """
     import gc
@@ -150,7 +150,8 @@ def listen(host: str, port: int) -> socket.socket:
             raise ArgumentError("host", NOT_HERE.format(host)) from None
         why = (error.strerror or str(error)).lower()
         raise ArgumentError(
-            "port", f"{port} on {host} cannot be used ({why}); pass another one"
+            "port",
+            f"the port {port} of {host} cannot be used ({why}); pass another port",
         ) from None
     return listener
 

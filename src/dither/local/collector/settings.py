@@ -1,5 +1,5 @@
-"""What whoever runs a collector has decided. It is kept in the store, so that all who
-look at it later know the same.
+"""The decisions of the operator of a collector. They are kept in the store, so that all
+who look at it later know the same.
 """
 
 from __future__ import annotations

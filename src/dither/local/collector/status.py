@@ -1,5 +1,5 @@
-"""What a collector says about itself: counts of a task and period only where they
-reach the task's minimum.
+"""Status of a collector: counts of a task and period only if they reach the task's
+minimum.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["PeriodStatus", "RelayStatus", "Status", "TaskStatus"]
 @dataclass(frozen=True)
 class PeriodStatus:
     """A period of a version. `messages` and `invalid` are those of strata that reach
-    the minimum, and None where none does.
+    the minimum, and None if none does.
     """
 
     period: int

@@ -42,7 +42,8 @@ TALLIES = Kind(
 )
 
 TABLES = (
-    "CREATE TABLE lineage (seq BIGINT NOT NULL, head TEXT NOT NULL, facts BIGINT NOT NULL)",
+    "CREATE TABLE lineage (seq BIGINT NOT NULL, head TEXT NOT NULL, facts BIGINT NOT "
+    "NULL)",
     """CREATE TABLE task (
         tag {bytes} PRIMARY KEY, name TEXT NOT NULL, version BIGINT NOT NULL,
         signed TEXT NOT NULL, state TEXT NOT NULL)""",
@@ -58,7 +59,8 @@ TABLES = (
         number BIGINT NOT NULL, span BIGINT NOT NULL, ids {bytes} NOT NULL,
         PRIMARY KEY (number, span))""",
     # Sorted by id, so that nothing is kept of the order in which they came
-    "CREATE TABLE seen (span BIGINT NOT NULL, id {bytes} NOT NULL, PRIMARY KEY (span, id)){sorted}",
+    "CREATE TABLE seen (span BIGINT NOT NULL, id {bytes} NOT NULL, PRIMARY KEY (span, "
+    "id)){sorted}",
     """CREATE TABLE used (
         span BIGINT NOT NULL, relay BIGINT NOT NULL, messages BIGINT NOT NULL,
         PRIMARY KEY (span, relay))""",
@@ -122,9 +124,10 @@ def explained(place: str) -> Iterator[None]:
         yield
     except Doubt as doubt:
         raise CollectorError(
-            f"{place} may not be the latest: {doubt}. If you put it there on purpose, "
-            "open it with restored=True; what was counted since the copy is lost, and "
-            "a copy that is still collecting would count messages again"
+            f"{place} may not be the latest copy: {doubt}; if you restored it on "
+            "purpose, open it with restored=True. Messages that were counted since the "
+            "copy are lost, and another copy that still collects would count messages "
+            "again"
         ) from None
     except LedgerError as error:
         raise CollectorError(str(error)) from error
@@ -161,7 +164,7 @@ def check_there(place: str) -> None:
 
 
 def nothing(place: str) -> str:
-    return f"there is no collector at {place}; `dither local serve` begins one"
+    return f"there is no collector at {place}; start one with `dither local serve`"
 
 
 def find(store: Noted, *, copy: bool = False) -> None:
@@ -180,8 +183,8 @@ def find(store: Noted, *, copy: bool = False) -> None:
 def _check_version(version: int | None, place: str) -> None:
     if version not in (None, VERSION):
         raise LedgerError(
-            f"{place} has schema {version}, which this version of Dither does not "
-            "know; install the one that wrote it"
+            f"{place} was written by another version of Dither (schema {version}); "
+            "install that version"
         )
 
 

@@ -79,7 +79,7 @@ Answer = tuple[int, Headers, bytes]
 
 @lru_cache(maxsize=256)
 def _answer(outcome: Outcome) -> Answer:
-    """Status, headers and body that say what became of a parcel."""
+    """Status, headers and body that state the outcome of a parcel."""
     status = 200 if outcome.counted else STATUS[outcome.code]
     more = [(b"retry-after", AFTER[outcome.code])] if outcome.code in AFTER else []
     return _written(status, outcome.to_dict(), more)
@@ -92,7 +92,7 @@ def _written(status: int, said: dict[str, Any], more: Headers) -> Answer:
 
 
 def _answer_all(outcomes: list[Outcome]) -> Answer:
-    """One answer for several parcels. Where the store failed, all are sent again."""
+    """One answer for several parcels. If the store failed, all are sent again."""
     if len(outcomes) == 1:
         return _answer(outcomes[0])
     for outcome in outcomes:
@@ -250,8 +250,8 @@ def _token(value: bytes) -> str:
 
 
 class Pages:
-    """What is asked with GET: tasks, health and metrics. None of it waits, so all of it
-    runs in the loop.
+    """The GET requests: tasks, health and metrics. None of them waits, so all of them
+    run in the loop.
     """
 
     def __init__(self, collector: Collector, writer: Writer) -> None:
@@ -279,7 +279,7 @@ class Pages:
         return _responded((200, [TEXT, NOT_KEPT], text.encode()))
 
     async def failed(self, _: Request, problem: Exception) -> Response:
-        """What Starlette refuses by itself."""
+        """Answer to a request that Starlette refuses by itself."""
         status = getattr(problem, "status_code", 500)
         codes = {404: "not-found", 405: "method"}
         return _said(refused(codes.get(status, "failed")))

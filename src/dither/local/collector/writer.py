@@ -35,7 +35,7 @@ Finish = Callable[[list[tuple[Any, list[Outcome]]]], None]
 
 class Writer:
     """A thread that writes for a collector. `finish` is called in it, once for each
-    group, with what became of whose parcels.
+    group, with the outcome of each parcel.
     """
 
     def __init__(self, collector: Collector, finish: Finish) -> None:

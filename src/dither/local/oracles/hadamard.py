@@ -26,8 +26,8 @@ Reals = NDArray[np.float64]
 
 
 def signs(row: Whole, column: Whole) -> NDArray[np.bool_]:
-    """Where the Hadamard matrix (Sylvester's) has −1: rows and columns share an odd
-    number of ones.
+    """True where the Hadamard matrix (Sylvester's) has −1: rows and columns share an
+    odd number of ones.
     """
     shared: NDArray[np.uint8] = np.bitwise_count(row & column)
     odd: NDArray[np.bool_] = (shared & 1) == 1
@@ -71,12 +71,14 @@ class HadamardResponse(Numbered, Oracle):
                 raise ArgumentError(name, "must be a power of two")
         # row 0 is +1 everywhere and tells nothing
         if not 1 <= -(-self.items // self.blocks) < self.side:
-            raise ArgumentError("side", "must be above the items of a block")
+            raise ArgumentError("side", "must be above the number of items per block")
         if self.outcomes > ONE:
-            raise ArgumentError("side", "must be smaller: a number has 32 bits at most")
+            raise ArgumentError(
+                "side", "is too large; lower it until blocks × side is at most 2^32"
+            )
         check("truth", self.truth)
         if self.epsilon <= 0:
-            raise ArgumentError("truth", "must favour the item's own numbers")
+            raise ArgumentError("truth", f"must be above 1/{2 * self.blocks} of 2^32")
 
     @classmethod
     def at(cls, items: int, epsilon: float) -> Self:
@@ -108,8 +110,8 @@ class HadamardResponse(Numbered, Oracle):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message lies in the item's own half of its block; for an item
-        of another block, in that item's half.
+        """Probability that a message lies in the item's own half of its block; for an
+        item of another block, in that item's half.
         """
         truth = chance(self.truth)
         return float(truth), float((1 - truth) / (2 * self.blocks - 1))

@@ -60,9 +60,11 @@ class LocalHashing(Numbered, Oracle):
     or another hash value.
 
     Guarantee: `epsilon`, pure, for replacing the item behind one message.
-    Why: the function is drawn without looking at the item; given the function, the
-    message is k-ary response (Wang et al. 2017, OLH; Cormode et al. 2021, FLH).
-    Assumes: one message for each device; the function is drawn anew for it.
+    Why: the
+    function is drawn without looking at the item; given the function, the message is
+    k-ary response (Wang et al. 2017, OLH; Cormode et al. 2021, FLH).
+    Assumes: one
+    message for each device; the function is drawn again for it.
     """
 
     prime: int
@@ -72,12 +74,14 @@ class LocalHashing(Numbered, Oracle):
 
     def __post_init__(self) -> None:
         if not (self.prime < 1 << 20 and is_prime(self.prime)):
-            raise ArgumentError("prime", "must be a prime number, such as 3")
+            raise ArgumentError("prime", "must be a prime number below 2^20, such as 3")
         if not 1 <= self.digits <= 30:
             raise ArgumentError("digits", "must be a whole number from 1 to 30")
         if not max(self.items, 2) <= self.functions.pool < 1 << 31:
             raise ArgumentError(
-                "digits", "must give a function for each item, and fewer than 2^31"
+                "digits",
+                "must be such that prime^digits is below 2^31, but not below the "
+                "number of items",
             )
         check("truth", self.truth)
         if self.epsilon <= 0:

@@ -68,13 +68,20 @@ class Loloha(Numbered, Longitudinal, Oracle):
 
     def __post_init__(self) -> None:
         if self.items < 2 or self.values < 2:
-            raise ArgumentError("values", "must be 2 at least, and so must items")
+            raise ArgumentError(
+                "values", "values and items must both be at least 2; pass larger ones"
+            )
         if self.functions == 1 and self.values != self.items:
-            raise ArgumentError("values", "must be the items where nothing is hashed")
+            raise ArgumentError(
+                "values", "must equal items if functions is 1; pass the number of items"
+            )
         if self.values > LARGEST:
             raise ArgumentError("values", f"must be at most {LARGEST:,}")
         if not 1 <= self.functions <= POOL:
-            raise ArgumentError("functions", f"must be at most {POOL}: see rule R28")
+            raise ArgumentError(
+                "functions",
+                f"must be from 1 to {POOL}: more functions would identify devices",
+            )
         check("kept", self.kept)
         check("sent", self.sent)
         for name in ("kept", "sent"):
@@ -132,7 +139,7 @@ class Loloha(Numbered, Longitudinal, Oracle):
 
     @property
     def truth(self) -> Fraction:
-        """How likely a message names its item's own hash value."""
+        """Probability that a message names its item's own hash value."""
         return _chain(self.kept, self.sent, self.values)
 
     @property
@@ -248,7 +255,7 @@ class Loloha(Numbered, Longitudinal, Oracle):
 
 
 def _chain(first: int, second: int, values: int) -> Fraction:
-    """How likely a value comes out of two responses as it went in."""
+    """Probability that a value is unchanged by two responses."""
     one, two = chance(first), chance(second)
     return one * two + (1 - one) * (1 - two) / (values - 1)
 

@@ -44,7 +44,7 @@ class Mean(Numbered):
     @property
     @abstractmethod
     def scores(self) -> Reals:
-        """What each message says about place / k."""
+        """The estimate of place / k from each message."""
 
     @property
     def influence(self) -> float:
@@ -69,7 +69,7 @@ class Mean(Numbered):
 
 def _check_items(items: int) -> None:
     if not 2 <= items <= ONE:
-        raise ArgumentError("items", "must be from 2 to 2^32: the places of the grid")
+        raise ArgumentError("items", "must be from 2 to 2^32, the places of the grid")
 
 
 def _rounded(items: Whole, top: int, steps: int, words: Words) -> Whole:
@@ -82,13 +82,13 @@ def _rounded(items: Whole, top: int, steps: int, words: Words) -> Whole:
 
 
 def _bit_scores(truth: Fraction) -> Reals:
-    """What 0 and 1 say, if the bit is told truly with this probability."""
+    """The estimates from 0 and 1, if the bit is sent truthfully with this probability."""
     gain = 2 * truth - 1
     return np.array([float((bit - (1 - truth)) / gain) for bit in (0, 1)])
 
 
 def _bit_variance(truth: float, share: float) -> float:
-    """Of the score of a randomized bit that was one with probability `share`."""
+    """Variance of the score of a randomized bit that was one with probability `share`."""
     gain = 2 * truth - 1
     said = 1 - truth + gain * share
     return said * (1 - said) / gain**2
@@ -177,9 +177,16 @@ class HybridMean(Mean):
             if not 1 <= getattr(self, name) <= 1 << 16:
                 raise ArgumentError(name, "must be from 1 to 65,536")
         if (self.items - 1) * self.steps > 1 << 52:
-            raise ArgumentError("steps", "must be fewer for so fine a grid")
+            raise ArgumentError(
+                "steps",
+                "is too large; lower it until (items - 1) × steps is at most 2^52",
+            )
         if self._ratio <= 1:
-            raise ArgumentError("inside", "must make places in the window likelier")
+            raise ArgumentError(
+                "inside",
+                "is too small: places in the window must be more likely than others; "
+                "raise it",
+            )
 
     @classmethod
     def at(cls, items: int, epsilon: float) -> Self:
@@ -208,7 +215,7 @@ class HybridMean(Mean):
 
     @property
     def _each(self) -> tuple[Fraction, Fraction]:
-        """How likely each place in the window is, and each other."""
+        """Probability of each place in the window, and of each other place."""
         inside = chance(self.inside)
         return inside / self.window, (1 - inside) / self.steps
 
@@ -335,7 +342,7 @@ class OneBitMean(Longitudinal, Mean):
 
     @property
     def truth(self) -> Fraction:
-        """How likely a message tells the bit truly."""
+        """Probability that a message states the bit truthfully."""
         return _twice(self.kept, self.sent)
 
     @property
@@ -382,7 +389,7 @@ class OneBitMean(Longitudinal, Mean):
         return gain**2 * kept * (1 - kept) / (said * (1 - said))
 
     def seeds(self, words: Words, count: int) -> Whole:
-        """The threshold: a number above it counts as one."""
+        """The threshold: a number above it is treated as one."""
         return below(words, self.items - 1, count)
 
     def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
@@ -401,7 +408,7 @@ class OneBitMean(Longitudinal, Mean):
 
 
 def _twice(first: int, second: int) -> Fraction:
-    """How likely a bit comes out of two responses as it went in."""
+    """Probability that a bit is unchanged by two responses."""
     one, two = chance(first), chance(second)
     return one * two + (1 - one) * (1 - two)
 

@@ -1,5 +1,5 @@
-"""What every oracle can do. An oracle is a frozen value of integers: items, sizes, and
-probabilities as thresholds t / 2^32.
+"""The interface of all oracles. An oracle is a frozen value of integers: items, sizes,
+and probabilities as thresholds t / 2^32.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Whole = NDArray[np.int64]
 
 
 def size_of(outcomes: int) -> int:
-    """How many bytes hold a number below `outcomes`."""
+    """Number of bytes for a number below `outcomes`."""
     return max((outcomes - 1).bit_length() + 7, 8) // 8
 
 
@@ -61,8 +61,8 @@ def numbers_of(records: Packed) -> Whole:
 class Randomizer(ABC):
     """A way to randomize what a device answers, and to add up many messages.
 
-    Items are numbers below `items`. Where the vocabulary is open (`items` is 0), they
-    are digests: two 32-bit numbers for each string (`hashes.digests`).
+    Items are numbers below `items`. If the vocabulary is open (`items` is 0), they are
+    digests: two 32-bit numbers for each string (`hashes.digests`).
     """
 
     kind: ClassVar[str]
@@ -76,7 +76,7 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def epsilon(self) -> float:
-        """What one message loses, from the integers; rounded up."""
+        """Privacy loss of one message, from the integers; rounded up."""
 
     @property
     @abstractmethod
@@ -86,12 +86,12 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many integers a tally has."""
+        """Number of integers in a tally."""
 
     @property
     @abstractmethod
     def outcomes(self) -> int:
-        """How many different messages there are."""
+        """Number of different messages."""
 
     @property
     @abstractmethod
@@ -110,7 +110,7 @@ class Randomizer(ABC):
     @property
     def common(self) -> Fraction | None:
         """A share γ such that, for some law ω, every item sends every message with a
-        probability between γ·ω and e^ε·γ·ω; None where messages can be linked.
+        probability between γ·ω and e^ε·γ·ω; None if messages can be linked.
         """
         return None
 
@@ -128,7 +128,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def describe(self, record: Packed) -> str:
-        """What a message says, in words; items are shown as {0}, {1}, …"""
+        """The content of a message, in words; items are shown as {0}, {1}, …"""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -137,12 +137,12 @@ class Randomizer(ABC):
 
     @property
     def permanent_parameters(self) -> dict[str, Any]:
-        """What a memoized answer depends on."""
+        """The parameters that a memoized answer depends on."""
         return self.parameters
 
     @property
     def epsilon_for_ever(self) -> float:
-        """What all messages about one memoized answer lose together."""
+        """Privacy loss of all messages about one memoized answer together."""
         return self.epsilon
 
     @property
@@ -154,7 +154,7 @@ class Randomizer(ABC):
 
     @property
     def freshness(self) -> float:
-        """How likely a message changes a symbol or a bit of what is kept, at most."""
+        """Largest probability that a message changes a symbol or a bit of what is kept."""
         return 0.0
 
     @property
@@ -172,7 +172,7 @@ class Oracle(Randomizer):
     @property
     @abstractmethod
     def rates(self) -> tuple[float, float]:
-        """How likely a message supports its own item, and each other one."""
+        """Probability that a message supports its own item, and each other one."""
 
     @property
     def influence(self) -> float:
@@ -180,7 +180,7 @@ class Oracle(Randomizer):
         return max(1 - other, other) / (one - other)
 
     def outlook(self, messages: int) -> Evidence:
-        """What so many messages will say about an item nobody holds."""
+        """The expected evidence of this number of messages about an item nobody holds."""
         return pure(np.zeros(1, np.int64), messages, *self.rates)
 
     @property
@@ -193,8 +193,8 @@ class Oracle(Randomizer):
 
     @property
     def collisions(self) -> float:
-        """What hash functions that are few and fixed add to that variance, for each
-        message and each unit of Σ frequency².
+        """The variance that few and fixed hash functions add, for each message and each
+        unit of Σ frequency².
         """
         return 0.0
 
@@ -209,7 +209,7 @@ class Oracle(Randomizer):
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        """What the tallied integers say about these items."""
+        """The evidence of the tallied integers about these items."""
 
 
 class Numbered(Randomizer):
@@ -234,9 +234,9 @@ class Longitudinal(Randomizer):
     """An oracle with two layers of noise: a permanent one, drawn once for each answer
     and kept, and an instantaneous one on top, drawn for each message.
 
-    Every value has permanent noise of its own, even where two values are hashed to
-    the same place: with shared noise, two histories whose values change at the same
-    times could still be told apart by when the noise changes (docs/proofs/local.md).
+    Every value has permanent noise of its own, even where two values are hashed to the
+    same place: with shared noise, two histories whose values change at the same times
+    could still be distinguished by when the noise changes (docs/proofs/local.md).
     """
 
     rounds: ClassVar[bool] = False
@@ -244,17 +244,19 @@ class Longitudinal(Randomizer):
 
     @property
     def tracking(self) -> int:
-        """What is kept hides behind fresh noise; a seed may be sent as it is."""
+        """The kept answer is hidden by fresh noise; a seed may be sent as it is."""
         return 1
 
     @abstractmethod
     def seeds(self, words: Words, count: int) -> Whole:
-        """What a device draws once for all answers: its hash function or cohort."""
+        """The value that a device draws once for all answers: its hash function or
+        cohort.
+        """
 
     @abstractmethod
     def memo_keys(self, items: NDArray[Any], seeds: Whole) -> NDArray[Any]:
-        """What is randomized permanently: a row or number for each item, different for
-        different values of a device.
+        """The permanently randomized value: a row or number for each item, different
+        for different values of a device.
         """
 
     @abstractmethod

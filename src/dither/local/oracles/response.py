@@ -34,7 +34,7 @@ def respond(truth: int, outcomes: int, values: Whole, words: Words) -> Whole:
 
 
 def kept(epsilon: float, outcomes: int) -> int:
-    """The threshold for keeping one of so many values at ε."""
+    """The threshold for keeping one of `outcomes` values at ε."""
     near = 1 / (1 + (outcomes - 1) * math.exp(-epsilon))
     return largest(near, lambda truth: response_loss(truth, outcomes), epsilon)
 
@@ -61,7 +61,9 @@ class KAryResponse(Numbered, Oracle):
 
     def __post_init__(self) -> None:
         if self.items < 2:
-            raise ArgumentError("domain", "needs two items at least")
+            raise ArgumentError(
+                "domain", "must have at least two items; pass all possible answers"
+            )
         check("truth", self.truth)
         if self.epsilon <= 0:
             raise ArgumentError("truth", f"must be above 1/{self.items} of 2^32")

@@ -45,15 +45,23 @@ class Sampled(Randomizer):
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.parts) <= MOST_PARTS or self.items != len(self.parts):
-            raise ArgumentError("parts", f"must be from 2 to {MOST_PARTS}")
+            raise ArgumentError(
+                "parts", f"must be 2 to {MOST_PARTS} oracles, and items their number"
+            )
         if any(isinstance(part, Sampled) for part in self.parts):
-            raise ArgumentError("parts", "must not be sampled themselves")
+            raise ArgumentError(
+                "parts", "must not contain sampled oracles; pass plain ones"
+            )
         if len({isinstance(part, Longitudinal) for part in self.parts}) > 1:
-            raise ArgumentError("parts", "must all keep their answers, or none")
+            raise ArgumentError(
+                "parts",
+                "must all be oracles for repeated answers, or all for one answer; pass "
+                "parts of one kind",
+            )
 
     @classmethod
     def of(cls, parts: tuple[Randomizer, ...]) -> Randomizer:
-        """The only part itself, where there is one."""
+        """The only part itself, if there is one."""
         return parts[0] if len(parts) == 1 else cls(len(parts), parts)
 
     @property
@@ -170,7 +178,7 @@ class Sampled(Randomizer):
 
     @cached_property
     def _places(self) -> list[slice]:
-        """Where the integers of each part are."""
+        """Places of the integers of each part."""
         ends = np.cumsum([len(self.parts), *(part.cells for part in self.parts)])
         return [
             slice(start, end)

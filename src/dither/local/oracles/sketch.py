@@ -47,13 +47,18 @@ class Sketch(Oracle):
 
     def __post_init__(self) -> None:
         if self.items:
-            raise ArgumentError("domain", "is open in a sketch: items must be 0")
+            raise ArgumentError(
+                "domain", "must be left out: a sketch counts any string; pass items=0"
+            )
         if self.rows < 2 or self.columns < 2 or self.columns & (self.columns - 1):
             raise ArgumentError(
-                "columns", "must be a power of two, and rows 2 at least"
+                "columns",
+                "must be a power of two above 1, and rows must be at least 2",
             )
         if self.cells > 1 << 27:
-            raise ArgumentError("rows", "times columns must be at most 2^27")
+            raise ArgumentError(
+                "rows", "is too large; lower it until rows × columns is at most 2^27"
+            )
 
     @property
     def cells(self) -> int:
@@ -73,8 +78,8 @@ class Sketch(Oracle):
     @property
     @abstractmethod
     def hits(self) -> tuple[float, float]:
-        """How likely a message supports an item whose place is that of its own item,
-        and one at another place.
+        """Probability that a message supports an item whose place is that of its own
+        item, and one at another place.
         """
 
     @property
@@ -92,14 +97,18 @@ class Sketch(Oracle):
 
     @abstractmethod
     def _hits(self, counts: Whole, messages: int, wanted: NDArray[Any]) -> Whole:
-        """How many messages support each candidate."""
+        """Number of messages that support each candidate."""
 
     def evidence(
         self, counts: Whole, messages: int, periods: int, wanted: NDArray[Any]
     ) -> Evidence:
-        """What is not listed may all be one text."""
+        """All unlisted values may be the same string."""
         if periods != 1:
-            raise ArgumentError("tally", "a sketch is for devices that answer once")
+            raise ArgumentError(
+                "tally",
+                "has messages of several periods, but a sketch is for devices that "
+                "answer once; make a task without every",
+            )
         hits = self._hits(counts, messages, wanted)
         found = pure(hits, messages, *self.rates)
         return self._collided(found, messages, np.empty(0, np.int64))
@@ -126,8 +135,8 @@ class Sketch(Oracle):
     def _from_known(
         self, found: Evidence, wanted: NDArray[Any], known: Whole, near: Whole
     ) -> Reals:
-        """What messages about known candidates add to each near one, beyond what they
-        would at random.
+        """The excess of messages about known candidates that each near one gets, beyond
+        what they would at random.
         """
         one, zero = self.hits
         weight = (one - zero) * self._excess(wanted, near, known)
@@ -154,7 +163,7 @@ class Sketch(Oracle):
         return out
 
     def _collided(self, found: Evidence, most: float, known: Whole) -> Evidence:
-        """With what collisions add, but for those with known candidates."""
+        """The variance including collisions, except for those with known candidates."""
         messages = found.messages
         above, null = (np.delete(one, known) for one in (found.above, found.null))
         unknown = replace(found, above=above, null=null)
@@ -172,16 +181,18 @@ class Sketch(Oracle):
         return replace(found, null=null, law=law, doubt=doubt, bound=self._bound(found))
 
     def _bound(self, found: Evidence) -> Law:
-        """How many messages support a candidate that nobody holds, if nothing collides."""
+        """Number of messages that support a candidate that nobody holds, if nothing
+        collides.
+        """
         other, messages = self.rates[1], found.messages
         hits = np.ceil(found.above + messages * other).astype(np.int64)
         trials = np.full_like(hits, messages)
         return Law(np.clip(hits, 0, messages), trials, other)
 
     def _doubt(self, weight: float, candidates: int) -> tuple[float, float]:
-        """How far the most frequent text shifts a candidate that shares more places with
-        it than usual, and how seldom it is more. Shared places are few, so they are
-        nearly a Poisson variable, whose tail is longer than the normal one.
+        """Shift of a candidate by the most frequent string, if they share more places
+        than usual, and the probability of a larger shift. Shared places are few, so
+        they are nearly a Poisson variable, whose tail is longer than the normal one.
         """
         mean = self.rows / self.columns
         term = left = math.exp(-mean) if mean < 700 else 0.0

@@ -45,10 +45,12 @@ class SubsetSelection(Oracle):
 
     def __post_init__(self) -> None:
         if not 1 <= self.size < self.items:
-            raise ArgumentError("size", "must be at least 1, and below the items")
+            raise ArgumentError("size", "must be from 1 to items - 1")
         check("truth", self.truth)
         if self.epsilon <= 0:
-            raise ArgumentError("truth", "must be above size / items, of 2^32")
+            raise ArgumentError(
+                "truth", f"must be above {self.size}/{self.items} of 2^32"
+            )
 
     @classmethod
     def at(cls, items: int, epsilon: float) -> Self:
@@ -152,7 +154,7 @@ class SubsetSelection(Oracle):
     def describe(self, record: Packed) -> str:
         ones = np.unpackbits(record[0], bitorder="little", count=self.items)
         named = [f"{{{place}}}" for place in np.flatnonzero(ones)[:8]]
-        rest = f", … ({self.size} in all)" if self.size > 8 else ""
+        rest = f", … ({self.size} in total)" if self.size > 8 else ""
         return "one of " + ", ".join(named) + rest
 
 

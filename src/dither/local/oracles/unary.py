@@ -54,7 +54,7 @@ def _encoded(one: int, zero: int, items: Whole, words: Words, size: int) -> Pack
 
 
 class _Bits(Oracle):
-    """What both unary oracles share: a message is one bit for each item."""
+    """The common part of both unary oracles: a message is one bit for each item."""
 
     @property
     def record(self) -> int:
@@ -71,7 +71,9 @@ class _Bits(Oracle):
     @property
     @abstractmethod
     def chances(self) -> tuple[Fraction, Fraction]:
-        """How likely the item's own bit is one in a message, and each other bit."""
+        """Probability that the item's own bit is one in a message, and that each other
+        bit is.
+        """
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -119,7 +121,7 @@ class Unary(_Bits):
 
     def __post_init__(self) -> None:
         if self.items < 1:
-            raise ArgumentError("domain", "needs one item at least")
+            raise ArgumentError("domain", "is empty; pass the items to count")
         check("zero", self.zero)
         check("one", self.one, low=self.zero + 1)
 

@@ -34,7 +34,7 @@ NOTHING = b"n:"  # the canonical form of no answer, in an open vocabulary
 DECLARED = "identity"
 MURMUR = "murmur32"
 OPEN = {MURMUR: (1 << 16, 16), "md5-byte": (256, 16), "md5-uint16": (4096, 8)}
-"""How many bits and hashes each family has at most."""
+"""Largest number of bits and of hashes in each family."""
 
 
 def text_of(family: str, value: object) -> bytes:
@@ -45,7 +45,11 @@ def text_of(family: str, value: object) -> bytes:
         return _typed(value)
     text = NOTHING if value is None else canonical(value)
     if text is None:
-        raise ArgumentError("candidates", f"{value!r:.40} is no value, or an empty one")
+        raise ArgumentError(
+            "candidates",
+            f"contain {value!r:.40}, which is not a valid value; use strings that are "
+            "not empty, whole numbers, True and False",
+        )
     return text
 
 
@@ -57,7 +61,10 @@ def _typed(value: object) -> bytes:
 
 
 def _no_text(value: object) -> NoReturn:
-    raise ArgumentError("candidates", f"{value!r:.40} is no text")
+    raise ArgumentError(
+        "candidates",
+        f"contain {value!r:.40}, which is not a string in UTF-8; use strings only",
+    )
 
 
 def items_of(
@@ -88,7 +95,7 @@ def places(
         return hashing.places(items[:, None, :], rows, bits)
     if items.ndim != 3:
         raise ArgumentError(
-            "family", f"{family} is for google's clients; a task uses {MURMUR}"
+            "family", f"must be {MURMUR!r}: {family!r} is for Google's clients only"
         )
     return items[np.arange(len(items)), cohorts]
 

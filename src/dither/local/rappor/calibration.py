@@ -17,6 +17,7 @@ Ways = tuple[int, int]
 
 STEPS = 100  # of a search among floats; integers decide afterwards
 GOLDEN = (math.sqrt(5) - 1) / 2
+BEYOND = "is too small or too large for probabilities of 32 bits; pass an ε such as 1.0"
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Rates:
 
     @property
     def said(self) -> tuple[Fraction, Fraction]:
-        """How likely a message has a one where the filter has a one, and a zero (q*
-        and p* in papers).
+        """Probability that a message has a one where the filter has a one, and where it
+        has a zero (q* and p* in papers).
         """
         flip, one, zero = (chance(t) for t in (self.flip, self.one, self.zero))
         return one - flip * (one - zero), zero + flip * (one - zero)
@@ -100,7 +101,7 @@ def thresholds_of(f: float, p: float, q: float) -> tuple[int, int, int]:
     exact = {name: fraction(name, value) for name, value in stated.items()}
     for name, value in exact.items():
         if not 0 <= value <= 1:
-            raise ArgumentError(name, "must be a probability, from 0 to 1")
+            raise ArgumentError(name, "must be a probability from 0 to 1")
     flip = math.ceil(exact["f"] / 2 * ONE)
     return flip, math.floor(exact["q"] * ONE), math.ceil(exact["p"] * ONE)
 
@@ -112,17 +113,19 @@ def calibrated(epsilon: float, for_ever: float, ways: Ways) -> tuple[int, int, i
     for_ever = positive("for_ever", for_ever, way_out, float_down)
     if epsilon >= for_ever:
         raise ArgumentError(
-            "for_ever", "must be above epsilon, or messages would have no fresh noise"
+            "for_ever",
+            "must be above epsilon, because messages need fresh noise; pass for "
+            f"example for_ever={2 * epsilon:g}",
         )
     near = 1 / (1 + math.exp(for_ever / sum(ways)))
     flip = smallest(near, lambda t: Rates(t, ONE, 0).loss_for_ever(ways), for_ever)
     if 2 * flip >= ONE or flip < 1:
-        raise ArgumentError("for_ever", f"{for_ever} is beyond what 32 bits can say")
+        raise ArgumentError("for_ever", BEYOND)
     zero = math.ceil(_best_zero(flip / ONE, epsilon, ways) * ONE)
     close = _one_for(flip / ONE, zero / ONE, epsilon, ways)
     one = largest(close, lambda t: Rates(flip, t, zero).loss(ways), epsilon, ONE)
     if one <= zero:
-        raise ArgumentError("epsilon", f"{epsilon} is beyond what 32 bits can say")
+        raise ArgumentError("epsilon", BEYOND)
     return flip, one, zero
 
 

@@ -25,8 +25,8 @@ from dither.privacy.numbers import confidence_level, whole
 __all__ = ["Decoded", "Judged", "decode"]
 
 UNEXPLAINED = 0.3
-"""If one string with this share or more seems to be missing, nothing is marked: what
-it adds to the bits of others is no noise.
+"""If one string with this share or more seems to be missing, nothing is marked: what it
+adds to the bits of others is not noise.
 """
 
 Reals = NDArray[np.float64]
@@ -46,9 +46,9 @@ class Judged:
 class Decoded:
     """What a tally says about candidates.
 
-    `estimate` is unbiased and may be negative; `standard_error`, `p_value` and
-    `found` belong to it. `frequency` is the constrained estimate: not negative, one
-    in sum together with the share of other strings, and closer to the truth.
+    `estimate` is unbiased and may be negative; `standard_error`, `p_value` and `found`
+    belong to it. `frequency` is the constrained estimate: not negative, one in sum
+    together with the share of other strings, and closer to the true value.
 
     `other` is the share of strings that are not on the list. `fit` tests whether
     candidates and evenly spread other strings explain all bits; if not, standard
@@ -135,35 +135,44 @@ def decode(
 
 def _table(oracle: Rappor, counts: Whole) -> Whole:
     if oracle.items:
-        raise ArgumentError("oracle", "has a declared domain, which needs no decoding")
+        raise ArgumentError(
+            "oracle",
+            "has a declared domain and needs no decoding; use tally.estimate()",
+        )
     found = np.asarray(counts)
     if found.size != oracle.cells or found.dtype.kind not in "iu":
-        raise ArgumentError("counts", f"must be {oracle.cells} whole numbers")
+        raise ArgumentError("counts", f"must be an array of {oracle.cells} integers")
     table = found.reshape(oracle.cohorts, oracle.bits + 1).astype(np.int64)
     if (table < 0).any() or (table[:, 1:] > table[:, :1]).any():
-        raise ArgumentError("counts", "has more ones than messages: not a tally")
+        raise ArgumentError(
+            "counts",
+            "are not those of a tally: a bit has more ones than there are messages; "
+            "pass the counts of a whole tally",
+        )
     if not table[:, 0].any():
-        raise ArgumentError("tally", "has no message yet; collect some first")
+        raise ArgumentError("tally", "has no messages yet; collect some first")
     return table
 
 
 def _items(oracle: Rappor, names: tuple[Any, ...]) -> NDArray[Any]:
     if not names:
-        raise ArgumentError("candidates", "is empty; list strings that may be popular")
+        raise ArgumentError(
+            "candidates", "are empty; pass the strings that may be popular"
+        )
     texts: dict[bytes, Any] = {}
     for name in names:
         text = bloom.text_of(oracle.family, name)
         if text in texts:
             raise ArgumentError(
                 "candidates",
-                f"holds {name!r:.40} twice (as Unicode's form NFC)",
+                f"contain {name!r:.40} twice (in Unicode form NFC); remove one of them",
             )
         texts[text] = name
     return oracle.encode(list(texts))
 
 
 def _model(oracle: Rappor, table: Whole, items: NDArray[Any], periods: int) -> Model:
-    """Cohorts without messages say nothing, and are left out."""
+    """Cohorts without messages carry no information, and are left out."""
     heard = np.flatnonzero(table[:, 0])
     filters = np.empty((len(heard), oracle.bits, len(items)))
     for row, cohort in enumerate(heard):
@@ -190,8 +199,9 @@ def _check_design(model: Model, names: tuple[Any, ...]) -> None:
     if len(names) >= model.equations:
         raise ArgumentError(
             "candidates",
-            f"{len(names):,} cannot be told apart by {model.equations:,} bits of "
-            "cohorts that sent messages; pass fewer, or use more cohorts or bits",
+            f"the {len(names):,} candidates are too many for the {model.equations:,} "
+            "bits of cohorts that sent messages; pass fewer, or use more cohorts or "
+            "bits",
         )
     design = model.centred.reshape(model.equations, -1)
     upper, order = linear_algebra().linalg.qr(design, mode="r", pivoting=True)
@@ -201,8 +211,8 @@ def _check_design(model: Model, names: tuple[Any, ...]) -> None:
         name = names[order[same[0]]]
         raise ArgumentError(
             "candidates",
-            f"{name!r:.40} sets the same bits as other candidates together, so they "
-            "cannot be told apart; leave it out, or use more cohorts or bits",
+            f"the candidate {name!r:.40} cannot be distinguished from others, which "
+            "together set the same bits; leave it out, or use more cohorts or bits",
         )
 
 

@@ -59,10 +59,10 @@ class Protocol:
 
     @property
     def noisy(self) -> int:
-        """How many of 128 numbers replace a bit by a coin."""
+        """Number of values out of 128 that replace a bit by a coin."""
         share = fraction("f", self.f)
         if not 0 <= share <= 1:
-            raise ArgumentError("f", "must be a probability, from 0 to 1")
+            raise ArgumentError("f", "must be a probability from 0 to 1")
         if self.client == "python":
             return math.ceil(share * 128)
         if self.client == "c++":  # a float of 32 bits, cut off
@@ -114,7 +114,7 @@ class Client:
     def __post_init__(self) -> None:
         shortest = SHORTEST[self.protocol.client]
         if not isinstance(self.secret, bytes) or len(self.secret) < shortest:
-            raise ArgumentError("secret", f"must be {shortest} random bytes at least")
+            raise ArgumentError("secret", f"must be at least {shortest} random bytes")
         if self.cohort == -1:
             drawn = cohort_of(self.protocol.client, self.secret, self.protocol.cohorts)
             object.__setattr__(self, "cohort", drawn)
@@ -127,7 +127,7 @@ class Client:
         secret, the name of the question and all of the protocol.
         """
         if not isinstance(secret, bytes) or len(secret) < 32:
-            raise ArgumentError("secret", "must be 32 random bytes at least")
+            raise ArgumentError("secret", "must be at least 32 random bytes")
         parts = [name.encode(), repr(protocol).encode()]
         message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
         own = hmac.new(secret, b"google/rappor" + message, hashlib.sha512).digest()
@@ -146,7 +146,9 @@ class Client:
         """A report about a filter of one's own making, such as one bit for a choice."""
         oracle, bits = self.protocol.oracle, self.protocol.bits
         if not 0 <= held < 1 << bits:
-            raise ArgumentError("held", f"must be a number of {bits} bits")
+            raise ArgumentError(
+                "held", f"must be a whole number of at most {bits} bits"
+            )
         kept = self.permanent(held).to_bytes((bits + 7) // 8, "little")
         row = np.frombuffer(kept, np.uint8).reshape(1, -1)
         seeds = np.array([self.cohort])
@@ -167,7 +169,9 @@ def _word(word: str) -> bytes:
     try:
         return word.encode()
     except (UnicodeEncodeError, AttributeError):
-        raise ArgumentError("word", "must be a text without half surrogates") from None
+        raise ArgumentError(
+            "word", "must be a string without unpaired surrogates"
+        ) from None
 
 
 def kept_bits(held: int, noise: bytes, noisy: int) -> int:

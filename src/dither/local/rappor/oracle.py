@@ -51,11 +51,13 @@ class Rappor(Longitudinal, Oracle):
 
     Guarantee: `epsilon` for one message and `epsilon_for_ever` for all messages about
     one value, both pure, for replacing that value.
-    Why: filters differ in at most `hashes` bits each way, and bits are randomized
-    independently (docs/proofs/rappor.md).
-    Assumes: cohorts are drawn before values are known; flips are drawn once for each
-    value, and values whose filters happen to be equal do not share them. Histories
-    that change at different times are told apart by more: `epsilon_instant`.
+    Why: filters differ in at most
+    `hashes` bits each way, and bits are randomized independently
+    (docs/proofs/rappor.md).
+    Assumes: cohorts are drawn before values are known; flips
+    are drawn once for each value, and values whose filters happen to be equal do not
+    share them. Histories that change at different times are distinguished by more:
+    `epsilon_instant`.
     """
 
     cohorts: int
@@ -75,13 +77,15 @@ class Rappor(Longitudinal, Oracle):
         if self.sent_one <= self.sent_zero:
             raise ArgumentError("sent_one", "must be above sent_zero")
         if not math.isfinite(self.epsilon):
-            raise ArgumentError("flip", "leaves messages without noise; raise it")
+            raise ArgumentError(
+                "flip", "is too small: messages would have no noise; raise it"
+            )
         noiseless = self.sent_one == ONE and not self.sent_zero
         if noiseless and self.outcomes > MOST_COHORTS:
             raise ArgumentError(
                 "sent_one",
-                "is certain, and sent_zero impossible: a kept answer sent without fresh "
-                "noise tells devices apart",
+                "must be below 2^32 if sent_zero is 0: a kept answer without fresh "
+                "noise would identify its device; lower it",
             )
 
     @classmethod
@@ -137,7 +141,7 @@ class Rappor(Longitudinal, Oracle):
 
     @property
     def rates(self) -> tuple[float, float]:
-        """How likely a message has a one where the filter has one, and where not."""
+        """Probability that a message has a one where the filter has one, and where not."""
         held, null = self.noise.said
         return float(held), float(null)
 
@@ -215,7 +219,7 @@ class Rappor(Longitudinal, Oracle):
     # the device
 
     def encode(self, texts: Sequence[bytes]) -> NDArray[Any]:
-        """Texts of an open vocabulary as items."""
+        """Strings of an open vocabulary as items."""
         return bloom.items_of(self.family, texts, self.cohorts, self.hashes, self.bits)
 
     @property
@@ -307,7 +311,8 @@ class Rappor(Longitudinal, Oracle):
         """
         if not self.items:
             raise ArgumentError(
-                "candidates", "are needed to read Bloom filters; pass a list of strings"
+                "candidates",
+                "are required to read Bloom filters; pass a list of strings",
             )
         if self.bits == 1:
             return self._boolean(counts, messages, periods, wanted)
@@ -345,7 +350,7 @@ def _check_sizes(oracle: Rappor) -> None:
         whole(name, getattr(oracle, name), "pass a small whole number")
     if oracle.cohorts > MOST_COHORTS or oracle.cohorts & (oracle.cohorts - 1):
         raise ArgumentError(
-            "cohorts", f"must be a power of two, {MOST_COHORTS} at most"
+            "cohorts", f"must be a power of two, at most {MOST_COHORTS}"
         )
     if oracle.family == bloom.DECLARED:
         _check_declared(oracle)
@@ -356,20 +361,30 @@ def _check_sizes(oracle: Rappor) -> None:
         raise ArgumentError("family", f"must be one of {', '.join(bloom.OPEN)}")
     bits, hashes = bloom.OPEN[oracle.family]
     if not 2 <= oracle.bits <= bits:
-        raise ArgumentError("bits", f"must be from 2 to {bits} with {oracle.family}")
+        raise ArgumentError(
+            "bits", f"must be from 2 to {bits} with the family {oracle.family!r}"
+        )
     if oracle.hashes > min(hashes, oracle.bits):
         raise ArgumentError(
-            "hashes", f"must be at most {hashes} with {oracle.family}, and at most bits"
+            "hashes",
+            f"must be at most {hashes} with the family {oracle.family!r}, and at most "
+            "bits",
         )
 
 
 def _check_declared(oracle: Rappor) -> None:
     if whole("items", oracle.items, "pass the number of items") < 2:
-        raise ArgumentError("domain", "needs two items at least")
+        raise ArgumentError(
+            "domain", "must have at least two items; pass all possible answers"
+        )
     if oracle.bits != oracle.items and (oracle.items, oracle.bits) != (2, 1):
-        raise ArgumentError("bits", "must be one for each item, or 1 for two items")
+        raise ArgumentError(
+            "bits", "must be the number of items, or 1 if there are two items"
+        )
     if (oracle.hashes, oracle.cohorts) != (1, 1):
-        raise ArgumentError("hashes", "and cohorts must be 1 for a declared domain")
+        raise ArgumentError(
+            "hashes", "must be 1 for a declared domain, and so must cohorts"
+        )
 
 
 def _shape(

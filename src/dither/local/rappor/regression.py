@@ -63,7 +63,7 @@ class Model:
         return float(held - null)
 
     def ones(self, shares: Reals) -> Reals:
-        """How often each bit is set before any noise, if strings have these shares."""
+        """Rate at which each bit is set before any noise, if strings have these shares."""
         return np.clip(self.usual + self.centred @ shares, 0.0, 1.0)
 
     def covariances(self, shares: Reals, missing: float = 0.0) -> Reals:
@@ -128,7 +128,9 @@ def solved(model: Model, covariances: Reals) -> Fitted:
 
 
 def _whitened(model: Model, covariances: Reals) -> tuple[Reals, Reals, list[Reals]]:
-    """Design and target in units of their deviations, and the roots that did it."""
+    """Design and target in units of their standard deviations, and the roots that did
+    it.
+    """
     scipy = linear_algebra()
     target = model.seen - model.usual
     roots = [np.linalg.cholesky(one) for one in covariances]
