@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -41,16 +41,18 @@ class Watched(torch.optim.SGD):
     """Somebody's own optimizer, which holds the parameters."""
 
     held: list[Tensor]
+    left: ClassVar[list[Tensor]] = []
+    """What the last step left. A rehearsal of the first steps has its own optimizer."""
 
     def __init__(self, parameters: Any, lr: float) -> None:
         Watched.held = list(parameters)
+        Watched.left.clear()
         super().__init__(Watched.held, lr)
 
 
 def test_gradients_are_seen_with_noise_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a step, `.grad` is what the step before it left there; weights too."""
-    whole, alike = Loop._descend, []
-    left: list[Tensor] = []
+    whole, alike, left = Loop._descend, [], Watched.left
 
     def descend(loop: Loop, sums: Any, deviation: float) -> None:
         if left:
@@ -67,7 +69,7 @@ def test_gradients_are_seen_with_noise_alone(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Loop, "_descend", descend)
     train(model(), records(), **owned(optimizer=Watched))
-    assert len(alike) == 7 * 8
+    assert len(alike) == (1 + 7) * 8
     assert all(alike)
 
 
@@ -86,3 +88,21 @@ def test_failures_of_records_are_not_told() -> None:
 
     plain, odd = (seen(Pairs(odd=one), example=EXAMPLE)[0] for one in (False, True))
     assert plain == odd
+
+
+@pytest.mark.parametrize("last", [1, 7])
+def test_a_run_that_was_stopped_states_the_cost_of_all_steps(last: int) -> None:
+    steps = train(model(), records(), **owned(delta=1e-6)).history[-1].step
+    call = [lambda now: now.step == last]
+    found = train(model(), records(), **owned(callbacks=call, delta=1e-6))
+    assert f"ε = {found.guarantee.epsilon_at(1e-6):.4g} at" in str(found)
+    assert found.history.epsilons[-1] < found.guarantee.epsilon_at(1e-6)
+    note = f"stopped after {last} of {steps} steps; all {steps} were charged"
+    assert note in found.notes
+
+
+def test_a_run_to_its_end_was_not_stopped() -> None:
+    found, released = seen(records(), delta=1e-6)
+    end = [lambda now: now.step == len(found)]
+    for one in (released, train(model(), records(), **owned(callbacks=end))):
+        assert not any("stopped" in note for note in one.notes)

@@ -1,5 +1,4 @@
-"""Noise for gradients: its moments, its tail, its independence. Each bound fails by
-chance less than once in 10^9 runs (z = 6.2)."""
+"""Noise for gradients: its moments, its tail, its independence."""
 
 from __future__ import annotations
 
@@ -11,11 +10,13 @@ import torch
 
 from dither.learn import gaussian
 from dither.learn.gaussian import gaussians
+from tests.chance import chance
 
 MANY = 400_000
 Z = 6.2
 
 
+@chance(5e-9)
 def test_moments() -> None:
     drawn = gaussians(MANY).double()
     root = math.sqrt(MANY)
@@ -25,6 +26,7 @@ def test_moments() -> None:
     assert abs(float((drawn**4).mean()) - 3) < Z * math.sqrt(96) / root
 
 
+@chance(5e-8)
 def test_shares_beyond_points() -> None:
     drawn = gaussians(MANY).double()
     for point in (-3.0, -1.0, -0.1, 0.0, 0.5, 2.0, 3.5):
@@ -33,6 +35,7 @@ def test_shares_beyond_points() -> None:
         assert abs(seen - share) < Z * math.sqrt(share * (1 - share) / MANY) + 1e-7
 
 
+@chance(5e-9)
 def test_pairs_are_independent() -> None:
     drawn = gaussians(MANY).double()
     half = MANY // 2
@@ -44,6 +47,7 @@ def test_pairs_are_independent() -> None:
     assert abs(float((drawn[1:] * drawn[:-1]).mean())) < Z / math.sqrt(MANY)
 
 
+@chance(1e-20)
 def test_draws_differ() -> None:
     assert not torch.equal(gaussians(1000), gaussians(1000))
 

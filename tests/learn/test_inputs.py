@@ -17,6 +17,7 @@ from dither.learn.made_up import made_up
 from dither.learn.preparing import differentiating, prepared
 from dither.learn.rows import units_of
 from dither.learn.settings import Settings
+from tests.chance import chance
 from tests.learn.data import UNITS, Listed, owned, records, run
 
 WORDS = torch.arange(UNITS * 5).view(UNITS, 5) % 7
@@ -66,7 +67,7 @@ def test_a_step_is_that_of_one_row_at_a_time(kind: str) -> None:
     mine = Reader()
     asked = owned(noise=1e-9, batch=UNITS, epochs=1, lr=1.0, clip=0.1, **more)
     made = prepared(mine, data, Settings(**asked))
-    assert made.probed.route == "one way back"
+    assert made.probed.route == "one backward pass"
     units = units_of(*made.source.read(None), 1)
     with differentiating(made.model):
         Loop(made, units).step(1e-9)
@@ -175,8 +176,9 @@ def test_what_is_no_tensor_by_its_type_is_refused(inputs: Any) -> None:
     """Whatever its values are: nothing is charged."""
     budget = Budget(20.0, 1e-6)
     for asked in (train, preview):
-        with pytest.raises(ArgumentError, match="data"):
+        with pytest.raises(ArgumentError, match="inputs") as caught:
             asked(nn.Linear(4, 3), (inputs, LABELS), **owned(budget=budget))
+        assert caught.value.argument == "data"
     assert budget.affords(PureDP(19.9))
 
 
@@ -184,7 +186,7 @@ def test_targets_of_objects_are_refused() -> None:
     for value in (0, None, "a"):
         targets = np.array([value] * UNITS, dtype=object)
         with pytest.raises(
-            ArgumentError, match=r"targets are no numbers.*object array"
+            ArgumentError, match=r"targets must have a numeric type.*object array"
         ):
             preview(nn.Linear(4, 3), (NUMBERS, targets), **owned())
 
@@ -225,10 +227,12 @@ def test_units_choose_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({tuple(kept([name] * 9, name)) for name in "abcdefgh"}) > 4
 
 
+@chance(1e-9)
 def test_keys_are_fresh() -> None:
     assert len({tuple(kept(["me"] * 9, "me")) for _ in range(12)}) > 4
 
 
+@chance(1e-9)
 def test_each_row_is_as_likely_to_count() -> None:
     owners = [one for one in range(2000) for _ in range(4)]
     inputs = torch.zeros(8000, 1)

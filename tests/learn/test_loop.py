@@ -16,10 +16,12 @@ from torch import Tensor, nn
 from dither.learn import Adaptive, gaussian, preview, train
 from dither.learn.gradients.clipping import Flat
 from dither.learn.loop import Loop
-from dither.learn.preparing import Ready, differentiating, prepared
+from dither.learn.preparing import differentiating, prepared
+from dither.learn.ready import Ready
 from dither.learn.rows import Tensors, Units, units_of
 from dither.learn.sampler import Poisson
 from dither.learn.settings import Settings
+from tests.chance import chance
 from tests.learn.data import UNITS, model, owned, records, run
 
 FAR = 6.5
@@ -64,6 +66,7 @@ def moved(made: Ready, units: Units) -> Tensor:
     return -weight.detach().clone()[0] * made.plan.batch
 
 
+@chance(1e-8)
 def test_noise_has_its_deviation_and_is_independent() -> None:
     made, units = ready(4000, 10, batch=5, noise=1.3, clip=0.7)
     steps = torch.stack([moved(made, units) for _ in range(30)]).double().numpy()
@@ -78,6 +81,7 @@ def test_noise_has_its_deviation_and_is_independent() -> None:
         assert abs(near) <= FAR / math.sqrt(one.size)
 
 
+@chance(1e-8)
 def test_an_empty_batch_steps_with_noise() -> None:
     made, _ = ready(50, 10, batch=5)
     nobody = units_of(made.source.read(None)[0], [None] * 10, 1)
@@ -106,6 +110,7 @@ def test_sums_are_clipped_for_each_unit(rows: int, micro: int) -> None:
     assert torch.allclose(moved(made, units), wanted, atol=1e-4)
 
 
+@chance(1e-20)
 def test_a_unit_with_many_rows_counts_with_some_of_them() -> None:
     inputs = torch.eye(6)
     made = prepared(
@@ -125,6 +130,7 @@ def test_a_unit_with_many_rows_counts_with_some_of_them() -> None:
     assert len(kept) > 3  # a random choice, drawn anew
 
 
+@chance(1e-12)
 def test_adaptive_radius_follows_the_norms_and_is_paid_for() -> None:
     found = train(
         model(), records(), **owned(epochs=15, clip=Adaptive(1e-3, count_noise=5.0))
@@ -207,10 +213,12 @@ def audited(batch: int, noise: float, delta: float) -> tuple[Ready, float, float
     return made, made.plan.after(1).epsilon_at(delta), delta
 
 
+@chance(1e-7)
 def test_a_planted_gradient_is_hidden() -> None:
     assert not refuted(*audited(5, 2.0, 1e-3), 600)
 
 
+@chance(1e-10)
 def test_a_planted_gradient_is_found_without_clipping(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

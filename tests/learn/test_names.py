@@ -21,7 +21,7 @@ def test_frames_name_their_columns(frame: Any) -> None:
     assert is_frame(frame)
     assert column_names(frame) == ["a", "b"]
     assert list(np.asarray(column_in(frame, "inputs", "b"))) == [3, 4]
-    with pytest.raises(ArgumentError, match="no column 'c'; there are 'a', 'b'"):
+    with pytest.raises(ArgumentError, match="no column 'c'; use one of 'a', 'b'"):
         column_in(frame, "target", "c")
 
 
@@ -31,7 +31,7 @@ def test_what_a_column_holds_is_never_named() -> None:
     """
     frame = pd.DataFrame({"column_names": ["Ann", "Bob"], "x": [1, 2]})
     assert column_names(frame) == ["column_names", "x"]
-    with pytest.raises(ArgumentError, match="there are 'column_names', 'x'"):
+    with pytest.raises(ArgumentError, match="use one of 'column_names', 'x'"):
         column_in(frame, "inputs", "y")
 
 
@@ -81,7 +81,7 @@ def test_owners_are_ids_a_column_or_each_row() -> None:
     ("owner", "said"),
     [
         (None, "is missing"),
-        ("a", "no frame"),
+        ("a", "not a frame"),
         (np.array([1.0, 2.0]), "floats merge"),
         (np.zeros((2, 2), int), "must be a column"),
         (7, "must be a column"),

@@ -63,7 +63,7 @@ def test_other_runs_have_another_hash(name: str, more: dict[str, Any]) -> None:
     one, two = texts(), texts(**more)
     assert one[name] != two[name]
     assert pinned(one).plan != pinned(two).plan
-    with pytest.raises(ArgumentError, match="not that of the run"):
+    with pytest.raises(ArgumentError, match="must be the same as in the run"):
         check_same(one, two)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -44,9 +45,9 @@ def test_optimizer_and_rate_are_shown(words: str, more: dict[str, Any]) -> None:
 )
 def test_a_dear_validation_is_named(more: dict[str, Any], what: str) -> None:
     asked = owned(noise=None, **more)
-    with pytest.raises(ArgumentError, match=f"validation: alone takes an? {what}"):
+    with pytest.raises(ArgumentError, match=f"validation alone costs an? {what}"):
         preview(model(), records(), **asked, validation=Validation(0.2, noise=0.5))
-    with pytest.raises(ArgumentError, match="epsilon: must be"):
+    with pytest.raises(ArgumentError, match="epsilon must be"):
         preview(
             model(),
             records(),
@@ -66,3 +67,37 @@ def test_a_run_that_does_not_fit_is_said_to() -> None:
     with pytest.raises(BudgetExceeded, match="share="):
         train(model(), records(), **large)
     assert budget.affords(dither.PureDP(2.9))
+
+
+def test_a_refusal_names_its_reason() -> None:
+    policy = dither.Policy(ceiling=0.5)
+    with dither.Ledger.open(":memory:") as book:
+        _refused(book.account("a", epsilon=3.0, delta=1e-6, policy=policy))
+
+
+def _refused(budget: Any) -> None:
+    small, large = (owned(noise=noise, budget=budget) for noise in (30.0, 0.5))
+    assert "refused" not in str(preview(model(), records(), **small))
+    large_one = str(preview(model(), records(), **large))
+    assert "refused: this does not fit into the remaining budget; nothing" in large_one
+    capped = str(preview(model(), records(), **owned(noise=2.5, budget=budget)))
+    assert "refused: there is room for this, but the policy" in capped
+    budget.freeze("three runs failed")
+    for asked in (small, large):
+        frozen = str(preview(model(), records(), **asked))
+        assert "refused: the account is frozen (three runs failed); nothing" in frozen
+        assert "does not fit" not in frozen
+
+
+def test_a_run_of_several_steps_is_refused_in_the_plural() -> None:
+    budget = Budget(0.5, 1e-6)
+    with pytest.raises(BudgetExceeded, match=r"8 steps of .* do not fit: 100 %"):
+        train(model(), records(), **owned(noise=0.5, budget=budget))
+
+
+def test_one_lost_step_is_one() -> None:
+    found = preview(model(), records(), **owned())
+    lost = [str(replace(found, left=3, lost=count)) for count in (0, 1, 2)]
+    assert "resumed: 3 steps remain\n" in lost[0]
+    assert "remain, 1 was lost\n" in lost[1]
+    assert "remain, 2 were lost\n" in lost[2]

@@ -137,7 +137,7 @@ def test_numbers_come_back_on_their_scale() -> None:
 
 def test_outputs_that_are_no_classes_are_not_guessed_at() -> None:
     reading = Reading(("x",), "y", Columns((Numeric(),), Keyed(("no", "yes"))))
-    with pytest.raises(ArgumentError, match="say yourself what they mean"):
+    with pytest.raises(ArgumentError, match="interpret the outputs yourself"):
         reading.answers(linear(1, 1), {"x": [1.0]})
 
 
@@ -145,11 +145,11 @@ def test_outputs_that_are_no_classes_are_not_guessed_at() -> None:
     ("rows", "said"),
     [
         ({"age": [1]}, "there is no column 'sex'"),
-        ({"age": [1, 2], "sex": ["F"]}, "differ in length"),
-        ({"age": 1, "sex": "F"}, "is one value"),
-        ([1, 2], "are no dicts"),
-        (records()[0], "of type Tensor are unknown"),
-        ("age", "of type str are unknown"),
+        ({"age": [1, 2], "sex": ["F"]}, "of equal length"),
+        ({"age": 1, "sex": "F"}, "is a single value"),
+        ([1, 2], "must be dicts"),
+        (records()[0], "cannot be of type Tensor"),
+        ("age", "cannot be of type str"),
     ],
 )
 def test_what_is_no_row_is_refused(rows: Any, said: str) -> None:

@@ -132,5 +132,5 @@ def test_columns_of_several_values_are_refused(column: Any, target: Any) -> None
 
 def test_columns_that_are_there_twice_are_refused() -> None:
     frame = pd.DataFrame(np.zeros((UNITS, 3)), columns=["a", "a", "y"])
-    with pytest.raises(ArgumentError, match="there once"):
+    with pytest.raises(ArgumentError, match="must occur once"):
         preview(nn.Linear(1, 1), frame, **owned(inputs=["a"], target="y"))

@@ -150,5 +150,5 @@ def test_the_released_module_is_not_the_one_that_saw_rows() -> None:
 
 
 def test_layers_without_a_shape_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="without a shape"):
+    with pytest.raises(ArgumentError, match="of unknown shape"):
         preview(nn.LazyLinear(3), records(), **owned())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import dither
+from dither import ArgumentError
 from dither.learn.records import source_of
 from dither.learn.words import Words
 
@@ -29,3 +32,21 @@ def test_columns_that_are_read_alike_are_named_together(way: str) -> None:
     frame = {name: [0.0, 1.0] for name in "abcdef"}
     source = source_of(frame, inputs=inputs, target="e", owner="row")
     assert source.notes == (f"inputs: {said}",)
+
+
+def test_the_target_is_not_an_input() -> None:
+    frame = {name: [0.0, 1.0] for name in "abe"}
+    with pytest.raises(ArgumentError, match="must not contain the target 'e'"):
+        source_of(frame, inputs=["a", "e"], target="e", owner="row")
+    data = dither.open(
+        pd.DataFrame({"id": [1, 2], **frame}),
+        unit="id",
+        bounds={"a": (0, 1), "e": (0, 1)},
+        rows=1,
+        population=2,
+        budget=(1.0, 1e-7),
+        ledger=":memory:",
+    )
+    with pytest.raises(ArgumentError, match="must not contain the target 'e'"):
+        source_of(data, inputs=["a", "e"], target="e")
+    assert data.account.charges == 0

@@ -20,7 +20,8 @@ from dither import ArgumentError, Budget, Unit
 from dither.learn import ModelRelease, Validation, preview, train
 from dither.learn.history import Epoch, History
 from dither.learn.holding import Records, split
-from dither.learn.preparing import Ready, differentiating, prepared
+from dither.learn.preparing import differentiating, prepared
+from dither.learn.ready import Ready
 from dither.learn.rows import Batch, Units, units_of
 from dither.learn.settings import Settings
 from dither.learn.state import Held
@@ -28,6 +29,7 @@ from dither.learn.validation import LEAST, MOST, STEPS, HeldOut, _ratios, _summe
 from dither.ledger.export import export
 from dither.ledger.recheck import recheck
 from dither.privacy import Composed, GaussianDP
+from tests.chance import chance
 from tests.learn.data import EXAMPLE, UNITS, Pairs, model, owned, records, run
 from tests.learn.test_training import same
 
@@ -55,7 +57,7 @@ def test_a_stated_epsilon_covers_them() -> None:
     assert seen.epsilon <= 3.0
     assert seen.epsilon == pytest.approx(3.0, rel=2e-3)
     assert seen.noise[0] > plain.noise[0]
-    assert "0.2 of the units, each epoch, noise of 3 units: part of the cost" in str(
+    assert "0.2 of the units, each epoch, noise of 3 units, part of the cost" in str(
         seen
     )
 
@@ -268,6 +270,7 @@ def test_the_widest_and_the_least_noise_can_be_drawn(
     assert mechanism.error(0.975, integer=True) >= 0
 
 
+@chance(1e-9)
 def test_noise_has_its_deviation() -> None:
     held = measuring(None, 1)
     sums = exact(held)
@@ -280,6 +283,7 @@ def test_noise_has_its_deviation() -> None:
     assert abs(near) <= 6.5 / math.sqrt(len(spread))
 
 
+@chance(1e-7)
 def test_intervals_hold_the_true_figure() -> None:
     held = measuring(None, 1)
     sums = np.array([60, 40]) * STEPS
@@ -297,6 +301,7 @@ def test_odd_sums_have_figures() -> None:
     assert _ratios(5.0, -1.0, 2.0) == (1.0, 0.75, 1.0)
 
 
+@chance(1e-9)
 def test_losses_are_clipped_to_the_bound() -> None:
     found = train(
         model(),
@@ -310,6 +315,7 @@ def test_losses_are_clipped_to_the_bound() -> None:
     assert 0.3 < found.history[-1].validation_loss / public.history[-1].loss < 3  # type: ignore[operator]
 
 
+@chance(1e-20)
 def test_accuracy_is_that_of_the_released_model() -> None:
     checked = Validation(records(seed=2), noise=1e-3)
     found = train(model(), records(), **owned(validation=checked))
@@ -358,6 +364,7 @@ def test_units_are_held_out_whole_and_by_their_id(
     assert names(others, again) & set(owners) == names(owners, held)
 
 
+@chance(1e-9)
 def test_about_the_stated_part_is_held_out() -> None:
     for owners in (list(range(20_000)), "row"):
         inputs = torch.zeros(20_000, 1)
@@ -412,17 +419,17 @@ REFUSED: list[tuple[str, Any, Any, dict[str, Any]]] = [
     ("part", model(), lambda: Validation(0, noise=1.0), {}),
     ("part", model(), lambda: Validation(float("nan"), noise=1.0), {}),
     ("part", model(), lambda: Validation(float("inf"), noise=1.0), {}),
-    ("noise: must", model(), lambda: Validation(HELD, noise=1e11), {}),
-    ("noise: must", model(), lambda: Validation(HELD, noise=5e-324), {}),
-    ("bound: must", model(), lambda: Validation(HELD, noise=1.0, bound=1e-46), {}),
-    ("bound: must", model(), lambda: Validation(HELD, noise=1.0, bound=1e39), {}),
+    ("noise must", model(), lambda: Validation(HELD, noise=1e11), {}),
+    ("noise must", model(), lambda: Validation(HELD, noise=5e-324), {}),
+    ("bound must", model(), lambda: Validation(HELD, noise=1.0, bound=1e-46), {}),
+    ("bound must", model(), lambda: Validation(HELD, noise=1.0, bound=1e39), {}),
     ("rows of", model(), lambda: Validation((HELD[0][:, :3], HELD[1]), 1.0), {}),
-    ("owned", model(), lambda: Validation(HELD, noise=1.0, owner=[1] * 5), {}),
+    ("owner", model(), lambda: Validation(HELD, noise=1.0, owner=[1] * 5), {}),
     ("data", model(), lambda: Validation("file", noise=1.0), {}),
     ("mixes", Final(), lambda: Validation(HELD, noise=1.0), {}),
     ("keeps", Noted(), lambda: Validation(HELD, noise=1.0), {}),
     (
-        "alone takes",
+        "alone costs",
         model(),
         lambda: Validation(HELD, 0.1),
         {"noise": None, "epsilon": 2},
@@ -483,7 +490,7 @@ def test_an_opened_dataset_holds_out_a_part_of_its_units() -> None:
     asked = run(inputs=["age"], target="ward", batch=20)
     with opened() as visits:
         others = Validation({"age": [1.0], "ward": ["A"]}, noise=2.0)
-        with pytest.raises(ArgumentError, match="part of its units"):
+        with pytest.raises(ArgumentError, match="a part of the units"):
             train(small, visits, **asked, validation=others)
         checked = Validation(0.3, noise=2.0)
         bare = {name: asked[name] for name in ("loss", "epochs", "batch", "noise")}

@@ -59,12 +59,12 @@ def test_words_of_public_texts() -> None:
 @pytest.mark.parametrize(
     ("vocabulary", "length", "words"),
     [
-        ("pain", 4, "must list words"),
-        ([], 4, "must list words"),
-        ([1], 4, "must list words"),
-        (["two words"], 4, "not one word"),
-        (["pain."], 4, "not one word"),
-        ([""], 4, "not one word"),
+        ("pain", 4, "must be a list of words"),
+        ([], 4, "must be a list of words"),
+        ([1], 4, "must be a list of words"),
+        (["two words"], 4, "not a single word"),
+        (["pain."], 4, "not a single word"),
+        ([""], 4, "not a single word"),
         (["pain", "Pain"], 4, "once"),
         (["pain"], 0, "length"),
         (["pain"], 1 << 20, "length"),
@@ -111,18 +111,19 @@ def test_words_alone_are_one_tensor() -> None:
     "how", ["F", {"F", "M"}, (0, 0), (110, 0), (0, float("inf")), 3, ["F", "F"], []]
 )
 def test_bad_ways_of_reading_are_refused(how: Any) -> None:
-    with pytest.raises(ArgumentError, match="inputs"):
+    with pytest.raises(ArgumentError, match=r"age|different labels") as caught:
         stated("age", how)
+    assert caught.value.argument == "inputs"
 
 
 ODD_READERS = {
     "numbers": ([1, 0, 1], ["1", "0", "?"], None),
-    "truths": ([True, False, True], ["True", "False", "?"], None),
+    "booleans": ([True, False, True], ["True", "False", "?"], None),
     "bounds": ([1.5, 0.25, 1], ["1.5", "0.25", "?"], (0, 2)),
     "keys": ([1.5, 0.25, 1.5], ["1.50", "0.25", "?"], [1.5, 0.25]),
-    "truths as keys": ([True, False, True], ["True", "false", "?"], [True, False]),
+    "booleans as keys": ([True, False, True], ["True", "false", "?"], [True, False]),
     "words": ([1.5, 7, 1], ["1.5", "7", "pain"], WORDS),
-    "truths as words": ([True, False, 1], np.array([True, False, 2.0]), WORDS),
+    "booleans as words": ([True, False, 1], np.array([True, False, 2.0]), WORDS),
     "complex": ([1, 0.5, 1], np.array([1, 0.5, 1j]), None),
     "complex keys": ([1, 0.5, 1], np.array([1, 0.5, 1j]), [1, 0.5]),
 }
@@ -188,7 +189,7 @@ def opened() -> dither.Dataset:
 REFUSED: list[tuple[Any, str]] = [
     (["age", "note"], "note.*Words"),
     ({"age": None, "note": None}, "note.*Words"),
-    ({"age": None, "note": (0, 1)}, "no numbers"),
+    ({"age": None, "note": (0, 1)}, "not numbers"),
     ({"age": WORDS, "note": WORDS}, "declared to hold reals"),
     ({"age": None, "nothing": WORDS}, "no column"),
 ]

@@ -1,7 +1,11 @@
 """Models trained on private records, with the cost on the account that pays for all other
-answers about the same people.
+answers about the same people. Training noise is float arithmetic: unlike that of other
+answers, it is not exact, and the low bits of weights are not covered. The sums, the noise
+and PyTorch's kernels are trusted to be as accurate as floats are. Estimators and the votes
+of teachers (PATE) are in this package too, and their noise is exact, on integers.
 
-`train` needs PyTorch, and the estimators scikit-learn: `pip install dither[learn]`.
+`train` needs PyTorch, and the estimators need scikit-learn. Run `pip install '.[learn]'`
+in the checkout of Dither, or install a wheel with `[learn]` after its path.
 """
 
 from __future__ import annotations

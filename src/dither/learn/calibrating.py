@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.learn.asking import Asked
 from dither.learn.grids import drawn
-from dither.learn.planning import run_for
+from dither.learn.planning import Asked, run_for
 from dither.ledger.declaring import cheapest, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import ATTO, Accounting, Terms
@@ -33,7 +32,7 @@ __all__ = ["Way", "best_way"]
 ORDERS = (1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)
 """Rényi orders that are enough to state an ε, beside the account's; each takes time."""
 FINE = 1e-3
-"""How near to the stated cost the noise is looked for."""
+"""Tolerance of the search for the noise, relative to the stated cost."""
 MOST = 1e4
 SURE = 1.1
 """What it is worth that each candidate is tried, as a random number of runs may miss the
@@ -46,7 +45,7 @@ LEVELS = (1.0, 0.985, 0.97, 0.955, 0.94)
 
 @dataclass(frozen=True)
 class Amount:
-    """What a whole search may cost."""
+    """The cost that a whole search may have."""
 
     way: str
     stated: Any
@@ -76,7 +75,7 @@ class Way:
 
     @property
     def mean(self) -> float:
-        """How many runs there are on average."""
+        """Number of runs on average."""
         return self.repetitions.mean if self.repetitions else float(len(self.runs))
 
     def draw(self) -> list[int]:
@@ -89,7 +88,7 @@ class Way:
 def best_way(
     asked: Sequence[Asked], way: str, stated: Any, ways: Sequence[Repetitions | None]
 ) -> Way:
-    """Of the ways that may be taken, the one with the least noise."""
+    """The way with the least noise, among those that may be taken."""
     first = asked[0]
     amount = Amount(way, stated, first.delta, first.terms)
     alone = [run_for(one, way, stated) for one in asked]
@@ -97,7 +96,9 @@ def best_way(
     good = [pair for pair in found if pair is not None]
     if not good:
         raise ArgumentError(
-            way, "is too small for so many runs; ask for more, or for fewer candidates"
+            way,
+            f"is too small for a search of {len(asked):,} candidates; pass a larger "
+            f"{way}, or a grid with fewer candidates",
         )
     return min(good, key=lambda pair: pair[0])[1]
 
@@ -105,8 +106,8 @@ def best_way(
 def _solved(
     alone: Sequence[Run], amount: Amount, repetitions: Repetitions | None
 ) -> tuple[float, Way] | None:
-    """How much more noise each candidate has than a run by itself would; None where no
-    noise is enough.
+    """The factor by which each candidate's noise exceeds that of a single run; None if
+    no noise is enough.
     """
     charge = _charging(amount, repetitions)
     coarse = _charging(amount, repetitions, coarse=True)
@@ -129,7 +130,7 @@ Charging = Callable[[Sequence[Run]], Guarantee]
 def _charging(
     amount: Amount, repetitions: Repetitions | None, *, coarse: bool = False
 ) -> Charging:
-    """What is charged for runs with a given noise; where coarse, it may be more."""
+    """The charge for runs with a given noise; if coarse, it may be larger."""
 
     def each(runs: Sequence[Run]) -> Guarantee:
         together = Composed([run.guarantee for run in runs])

@@ -24,12 +24,16 @@ TUNED = (
     "optimizer",
     "scheduler",
 )
-"""What may differ between candidates; all else is the same for all of them."""
+"""The parts that may differ between candidates; all others are equal."""
 REFUSED = {
-    "callbacks": "would tell how many runs there are; leave them out",
-    "checkpoint": "would tell how many runs there are; leave it out",
-    "resume": "is of one run, and a search has many; leave it out",
-    "noise": "follows from the cost; state epsilon or share",
+    "callbacks": "cannot be used in a search, because they would reveal the number of "
+    "runs; leave them out",
+    "checkpoint": "cannot be used in a search, because it would reveal the number of "
+    "runs; leave it out",
+    "resume": "cannot be used in a search, because it continues a single run; leave it "
+    "out",
+    "noise": "cannot be passed to a search, because it follows from the cost; pass "
+    "epsilon or share",
 }
 
 
@@ -66,19 +70,20 @@ def _check(
             listed = ", ".join(TUNED)
             raise ArgumentError(
                 "grid",
-                f"{name!r} is not searched; there are {listed}, and the arguments of a "
-                "function that makes the model",
+                f"{name!r} in the grid cannot be searched; use {listed}, or arguments "
+                "of a function that makes the model",
             )
         if options.get(name) is not None:
-            raise ArgumentError(name, "is in the grid; leave it out beside it")
+            raise ArgumentError(name, "is in the grid too; pass it in one place only")
     for name, words in REFUSED.items():
         if options.get(name):
             raise ArgumentError(name, words)
     if (options.get("public") is None) == (options.get("validation") is None):
         raise ArgumentError(
             "public",
-            "or validation is needed to score by, and one of them is enough; pass "
-            "public=(inputs, targets), or validation=Validation(0.2, noise=20)",
+            "a search scores candidates on either public or validation rows; pass "
+            "exactly one of public=(inputs, targets) and "
+            "validation=Validation(0.2, noise=20)",
         )
 
 
@@ -91,8 +96,9 @@ def _model(model: Any, made: Any, one: dict[str, Any]) -> Any:
     except Exception as error:
         raise ArgumentError(
             "model",
-            f"cannot be made of {', '.join(words) or 'nothing'} ({error!s:.200}); its "
-            "arguments are those names of the grid that are no settings",
+            f"cannot be made with {', '.join(words) or 'no arguments'} "
+            f"({error!s:.200}); let the function take the names of the grid that are "
+            "not settings of the training",
         ) from None
 
 
@@ -102,5 +108,5 @@ def _settings(options: dict[str, Any], one: dict[str, Any]) -> Settings:
     found = Settings(**(options | words))
     if found.validation is None:
         return found
-    count = whole("epochs", found.epochs, "pass how often units are seen, such as 10")
+    count = whole("epochs", found.epochs, "pass the number of epochs, such as 10")
     return replace(found, validation=replace(found.validation, every=count))

@@ -1,9 +1,9 @@
 """Checkpoints: files with the weights of a run under way, to go on from.
 
-A checkpoint holds weights, the optimizer's state, the clipping radius, where the run
+A checkpoint holds weights, the optimizer's state, the clipping norm, where the run
 stands, which charge pays for it, and public history. It never holds keys of sampler or
-noise: whoever goes on draws fresh ones (rule R24). Its first line has the hash of the
-rest, which is read without running anything that it holds.
+noise: a process that resumes draws fresh ones (rule R24). Its first line has the hash
+of the rest, which is read without running anything that it holds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ NUMBERS = ("number", "attempt", "done", "lost")
 @dataclass(frozen=True)
 class Saved:
     """A run under way. `number` and `head` are of its charge, `attempt` is the line of
-    whoever wrote this; `done` is the last step, and `lost` steps before it never ran.
+    the process that wrote this; `done` is the last step, and `lost` steps before it
+    never ran.
     """
 
     pinned: dict[str, Any]
@@ -94,16 +95,21 @@ def read(path: Any) -> Saved:
     line, _, body = _content(path).partition(b"\n")
     name, _, digest = line.decode("ascii", "replace").partition(" ")
     if name != FORMAT:
-        raise ArgumentError("resume", "is no checkpoint; pass a file that train wrote")
+        raise ArgumentError(
+            "resume", "is not a checkpoint; pass a file that train wrote"
+        )
     if hashlib.sha256(body).hexdigest() != digest:
         raise ArgumentError(
-            "resume", "is damaged or was changed; get a good copy of the checkpoint"
+            "resume",
+            "the checkpoint is damaged, or was changed after it was written; pass an "
+            "intact copy as resume=",
         )
     try:
         return _saved(_unpacked(body))
     except Exception:
         raise ArgumentError(
-            "resume", "holds no run; pass a checkpoint that train wrote"
+            "resume",
+            "the checkpoint does not hold a training run; pass a file that train wrote",
         ) from None
 
 
@@ -112,7 +118,8 @@ def _content(path: Any) -> bytes:
         return Path(path).read_bytes()
     except (OSError, TypeError, ValueError):
         raise ArgumentError(
-            "resume", "cannot be read; pass the file that checkpoint= named"
+            "resume",
+            "cannot be read as a file; pass the path that the run had as checkpoint=",
         ) from None
 
 
@@ -152,21 +159,21 @@ def check_keeps(
     if not fine:
         raise ArgumentError(
             "optimizer",
-            f"{type(optimizer).__name__} keeps more than a checkpoint can hold; use one "
-            "of PyTorch's, or leave checkpoint out",
+            f"the state of {type(optimizer).__name__} cannot be stored in a "
+            "checkpoint; use an optimizer of PyTorch, or leave checkpoint out",
         )
 
 
 def check_place(path: Path, resumed: Any) -> None:
-    """That a checkpoint can be written, and that no other one is lost by it."""
+    """Check that a checkpoint can be written, and that it does not replace another one."""
     folder = path.parent
     if not path.name or path.is_dir() or not os.access(folder, os.W_OK):
         raise ArgumentError(
-            "checkpoint", "cannot be written; pass a file in a folder that is there"
+            "checkpoint", "cannot be written; pass a file in an existing folder"
         )
     if path.exists() and (resumed is None or not path.samefile(resumed)):
         raise ArgumentError(
             "checkpoint",
-            "is a file that is there already; go on from it with resume=, or pass a "
-            "new name",
+            "is an existing file; pass it as resume= to resume its run, or pass a new "
+            "name",
         )

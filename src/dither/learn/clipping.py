@@ -1,4 +1,4 @@
-"""How far a unit's gradient may move a step, as callers say it."""
+"""Clipping of a unit's gradient in a step, as callers state it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dither.privacy.numbers import positive, share
 
 __all__ = ["Adapting", "Adaptive", "Automatic", "Clipping", "Flat", "PerLayer"]
 
-WAY_OUT = "pass a radius such as 1.0"
+WAY_OUT = "pass a clipping norm such as 1.0"
 LEAST, MOST = 2.0**-40, 2.0**40
 """Radii whose weights are usual numbers in float32."""
 FINEST = 64
@@ -42,14 +42,17 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         positive("radius", self.radius, WAY_OUT)
-        positive("rate", self.rate, "pass how fast the radius moves, such as 0.2")
-        share("quantile", self.quantile, "pass a part of the units such as 0.5")
+        positive(
+            "rate", self.rate, "pass the rate at which the radius changes, such as 0.2"
+        )
+        share("quantile", self.quantile, "pass a fraction of the units, such as 0.5")
         if self.count_noise is not None:
-            positive("count_noise", self.count_noise, "pass a deviation such as 10.0")
+            way_out = "pass a standard deviation such as 10.0"
+            positive("count_noise", self.count_noise, way_out)
 
 
 KNOWN = (Flat, PerLayer, Automatic, Adaptive)
-"""Those whose sums are proved to stay within the radius."""
+"""Kinds of clipping whose sums are proved to stay within the radius."""
 
 
 @dataclass
@@ -66,7 +69,9 @@ class Adapting:
         """A stated clipping: a number is the radius of a whole gradient."""
         if isinstance(clip, Adaptive | Clipping) and type(clip) not in KNOWN:
             names = ", ".join(one.__name__ for one in KNOWN)
-            raise ArgumentError("clip", f"must be a radius or one of {names}")
+            raise ArgumentError(
+                "clip", f"must be a number or one of {names}; pass a norm such as 1.0"
+            )
         for one in _radii(clip):
             if not LEAST <= one <= MOST:
                 raise ArgumentError(
@@ -86,23 +91,25 @@ class Adapting:
         return self.rule.count_noise or max(self.batch / 20, 1.0)
 
     def check(self, noise: float) -> None:
-        """That the count leaves something of a step's cost."""
+        """Check that the count leaves something of a step's cost."""
         if self.rule is not None and not self.count_noise > noise / 2:
             raise ArgumentError(
                 "clip",
-                f"the count of an adaptive radius needs noise above {noise / 2:.4g}, "
-                "half of the gradients'; pass a larger count_noise",
+                f"the count_noise of Adaptive must be above {noise / 2:.4g}, half the "
+                "noise multiplier of the gradients; pass a larger count_noise",
             )
 
     def deviation(self, noise: float) -> float:
-        """The deviation of the gradient's noise, where a step has this multiplier."""
+        """The standard deviation of the gradient's noise, where a step has this
+        multiplier.
+        """
         if self.rule is None:
             return noise * self.clipping.radius
         left = noise**-2 - (2 * self.count_noise) ** -2
         return self.clipping.radius * (1 + 2.0**-40) / math.sqrt(left)
 
     def weights(self, there: Tensor) -> Any:
-        """What turns norms into weights; `there` says which units are there."""
+        """Weights from norms; `there` marks the units that are present."""
         if self.rule is None:
             return self.clipping
 
@@ -115,11 +122,13 @@ class Adapting:
         return counted
 
     def restore(self, radius: float) -> None:
-        """Go on with the radius of an earlier step."""
+        """Continue with the radius of an earlier step."""
         if self.rule is not None:
             if not LEAST <= radius <= MOST:
                 raise ArgumentError(
-                    "resume", "holds no usual radius; get a good copy of the checkpoint"
+                    "resume",
+                    "the checkpoint does not hold a usable clipping norm; pass an "
+                    "intact copy as resume=",
                 )
             self.clipping = Flat(radius)
 
@@ -138,7 +147,7 @@ class Adapting:
 
 
 def _radii(clip: Any) -> list[float]:
-    """Those that are stated."""
+    """The stated radii."""
     if isinstance(clip, PerLayer):
         return [positive("clip", one, WAY_OUT) for one in clip.radii.values()]
     radius = clip.radius if isinstance(clip, Adaptive | Clipping) else clip
@@ -148,7 +157,10 @@ def _radii(clip: Any) -> list[float]:
 def _check_names(radii: Mapping[str, float], model: nn.Module) -> None:
     names = set(trained(model))
     if set(radii) != names:
-        listed = ", ".join(sorted(names)[:8])
+        listed = ", ".join(map(repr, sorted(names)[:8]))
+        more = ", …" if len(names) > 8 else ""
         raise ArgumentError(
-            "clip", f"must name a radius for each trained parameter: {listed}"
+            "clip",
+            "must have exactly one radius for each trained parameter; pass a PerLayer "
+            f"with the names {listed}{more}",
         )

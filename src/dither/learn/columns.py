@@ -111,8 +111,8 @@ def target_of(classes: Sequence[Any] | None) -> Numeric | Keyed:
 
 
 def stated(name: str, how: Any) -> Column:
-    """How to read an input column as whoever asks says: by bounds, by keys, as words, or
-    (None) as numbers.
+    """How to read an input column as the caller states it: by bounds, by keys, as
+    words, or (None) as numbers.
     """
     if how is None:
         return Numeric()
@@ -124,8 +124,8 @@ def stated(name: str, how: Any) -> Column:
         return keyed("inputs", how)
     raise ArgumentError(
         "inputs",
-        f"column {name!r}: say how it is read, by bounds (0, 110), by keys "
-        '["F", "M"], or as Words(vocabulary, length)',
+        f"the column {name!r} is not declared in a known way; pass bounds such as "
+        '(0, 110), keys such as ["F", "M"], or Words(vocabulary, length)',
     )
 
 
@@ -141,10 +141,11 @@ def declared(facts: ColumnFacts, how: Any = None) -> Column:
     if (isinstance(found, Numeric) and texts) or (
         isinstance(found, Words) and facts.kind in NUMBERS
     ):
-        kind = "no numbers" if texts else f"{facts.kind.value}"
+        kind = "values that are not numbers" if texts else f"{facts.kind.value}"
         raise ArgumentError(
             "inputs",
-            f"column {facts.column!r} is declared to hold {kind}; {OTHERWISE}",
+            f"the column {facts.column!r} is declared to hold {kind}, which cannot be "
+            f"read like this; {OTHERWISE}",
         )
     return found
 
@@ -155,8 +156,8 @@ def declared_target(facts: ColumnFacts) -> Numeric | Keyed:
 
 NUMBERS = (Kind.INTEGERS, Kind.REALS, Kind.TRUTHS)
 OTHERWISE = (
-    "declare its bounds or keys, or say how it is read: "
-    'inputs={"age": (0, 110), "sex": ["F", "M"], "note": Words(vocabulary, length)}'
+    "declare its bounds or keys, or pass them in inputs, such as "
+    '{"age": (0, 110), "sex": ["F", "M"], "note": Words(vocabulary, length)}'
 )
 
 
@@ -169,7 +170,7 @@ def _bounds(name: str, bounds: tuple[Any, Any]) -> tuple[float, float]:
     if not (low < high and math.isfinite(high - low)):
         raise ArgumentError(
             "inputs",
-            f"column {name!r}: bounds are two finite numbers, low before high, such as "
-            "(0, 110)",
+            f"the bounds of column {name!r} must be two finite numbers, low before "
+            "high; pass a pair such as (0, 110)",
         )
     return low, high

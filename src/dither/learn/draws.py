@@ -8,8 +8,9 @@ for each step, and callers find them as they left them (docs/proofs/training.md)
 
 from __future__ import annotations
 
+import hashlib
 import random  # allowed: its state is put back, and nothing is drawn here
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,12 +21,12 @@ from torch import Tensor
 
 from dither.noise import secret_bytes
 
-__all__ = ["Draws", "secret", "secretly", "sow"]
+__all__ = ["Draws", "apart", "secret", "secretly", "sow"]
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Where all generators that a model may draw from stood at some moment."""
+    """States of all generators that a model may draw from, at some moment."""
 
     device: torch.device
     pytorch: Tensor
@@ -69,7 +70,7 @@ class Draws:
 
 
 def secret() -> bytes:
-    """What generators are seeded with: nobody knows it."""
+    """Seeds of the generators, which nobody can learn."""
     return secret_bytes(64)
 
 
@@ -84,6 +85,18 @@ def sow(device: torch.device, seed: bytes) -> None:
             torch.cuda.manual_seed(int(words[1]))
     random.seed(seed[16:40])
     np.random.seed(words[5:].view(np.uint32))  # allowed: secret words, no noise
+
+
+def apart(device: torch.device) -> Callable[[int], None]:
+    """A function that seeds all generators for one of several rows. Code that seeds them
+    by itself, for some records, then decides nothing for later ones.
+    """
+    base = bytes(torch.randint(256, (32,)).tolist())  # allowed: from a secret seed
+
+    def begin(row: int) -> None:
+        sow(device, hashlib.sha512(base + row.to_bytes(8, "little")).digest())
+
+    return begin
 
 
 @contextmanager

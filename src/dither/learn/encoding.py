@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dither.dataset import ColumnFacts, Kind
 from dither.errors import ArgumentError
 from dither.ids import identity
 from dither.items import items_of
+from dither.learn.failures import attempted
 from dither.mechanisms.values import real
 
 __all__ = ["Column", "Keyed", "Numeric", "catalogued", "floats", "keyed", "saved_key"]
@@ -66,7 +68,7 @@ class Keyed:
         return len(self.keys)
 
     def numbers(self, column: Any) -> NDArray[np.int64]:
-        """The number of each row's key; -1 where it has none of them."""
+        """The number of each row's key; -1 for any other value."""
         known = {_label(key): place for place, key in enumerate(self.keys)}
         found = [known.get(_label(one), -1) for one in items_of(column)]
         return np.array(found, np.int64)
@@ -93,12 +95,12 @@ def catalogued(
     if facts.kind is Kind.OTHER:
         raise ArgumentError(
             argument,
-            f"column {facts.column!r} has no public range: it holds no numbers; "
-            f"{way_out}; of dates, make days",
+            f"the column {facts.column!r} has no public range, because it does not "
+            f"hold numbers; {way_out} (convert dates to a number of days first)",
         )
     if facts.bounds is None:
         raise ArgumentError(
-            argument, f"column {facts.column!r} has no public range; {way_out}"
+            argument, f"the column {facts.column!r} has no public range; {way_out}"
         )
     return Numeric(facts.bounds)
 
@@ -109,29 +111,31 @@ def keyed(argument: str, keys: Sequence[Any]) -> Keyed:
     labels = {_label(key) for key in listed}
     if not listed or len(listed) > MANY or len(labels) < len(listed):
         raise ArgumentError(
-            argument, f"needs 1 to {MANY:,} different labels; declare each once"
+            argument,
+            f"must have 1 to {MANY:,} different labels; list each label once",
         )
     return Keyed(listed)
 
 
 def _label(value: Any) -> str | None:
-    """A label as text: a number by its digits and a truth as 0 or 1, whatever type holds
-    it. One odd value of a column may have made texts of all the others.
+    """A label as text: a number by its digits and a boolean as 0 or 1, whatever type
+    holds it. One odd value of a column may have made texts of all the others.
     """
-    try:
-        value = _real_part(value)
-        found = identity(value)
-        if found is None and (value is None or isinstance(value, float)):
-            return _fraction(value)
-        text = str(value) if found is None else found
-        return TRUTHS.get(text.strip().lower()) or _fraction(text) or text
-    except Exception:  # a class of somebody's own
-        return None
+    return attempted(partial(_text, value))[0]  # it may be of a class of somebody's own
+
+
+def _text(value: Any) -> str | None:
+    value = _real_part(value)
+    found = identity(value)
+    if found is None and (value is None or isinstance(value, float)):
+        return _fraction(value)
+    text = str(value) if found is None else found
+    return TRUTHS.get(text.strip().lower()) or _fraction(text) or text
 
 
 def saved_key(key: Any) -> str | int | float | bool | None:
-    """A key as a file holds it: a text or a number as it is, anything else (a date) as
-    the text that it is compared as.
+    """A key as a file holds it: a string or a number as it is, anything else (a date)
+    as the string that it is compared as.
     """
     if isinstance(key, np.generic):
         key = key.item()
@@ -156,7 +160,7 @@ def _fraction(value: Any) -> str | None:
 
 
 def floats(column: Any) -> Reals:
-    """One float for each item; NaN for what is no number."""
+    """One float for each item; NaN for what is not a number."""
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         plain = np.asarray(
@@ -175,20 +179,22 @@ def _masks(column: Any) -> bool:
 
 
 def _number(item: Any) -> float:
-    """One number. A text that is a number counts as that: one odd text among numbers
-    makes texts of them all.
+    """One number. A string that is a number is read as that number: one odd string
+    among numbers makes strings of them all.
     """
     if item is None:
         return np.nan
-    try:
-        if isinstance(item, bytes):
-            item = item.decode("utf-8", "replace")
-        if isinstance(item, str):
-            text = item.strip().lower() if len(item) <= LONGEST else "too long"
-            return float(TRUTHS.get(text, text))
-        return float(real(_real_part(item)))
-    except Exception:
-        return np.nan
+    found, _ = attempted(partial(_read, item))
+    return np.nan if found is None else found
+
+
+def _read(item: Any) -> float:
+    if isinstance(item, bytes):
+        item = item.decode("utf-8", "replace")
+    if isinstance(item, str):
+        text = item.strip().lower() if len(item) <= LONGEST else "too long"
+        return float(TRUTHS.get(text, text))
+    return float(real(_real_part(item)))
 
 
 def _real_part(item: Any) -> Any:

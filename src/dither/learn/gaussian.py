@@ -29,14 +29,14 @@ AT_ONCE = 512
 
 
 class Noise(ABC):
-    """Where the noise of one run comes from."""
+    """Source of the noise of one run."""
 
     @abstractmethod
     def added(
         self, sums: Sums, deviation: float, over: float
     ) -> Iterator[tuple[str, Tensor]]:
-        """Each sum with noise of this deviation, divided by `over`, in float32. The sums
-        may be overwritten.
+        """Each sum with noise of this standard deviation, divided by `over`, in
+        float32. The sums may be overwritten.
         """
 
 

@@ -14,14 +14,15 @@ __all__ = ["TIME", "drawn", "grid_of"]
 
 MANY = 1000
 TIME = (
-    "how long it took is not protected: it tells how many runs there were, which the "
-    "promise needs hidden"
+    "the run time is not protected: it shows how many runs there were, and the "
+    "guarantee assumes that nobody knows this"
 )
 
 
 def drawn(candidates: int, repetitions: Repetitions) -> list[int]:
-    """The candidates to run: so many as the theorem wants, each at random. Whoever calls
-    it does so before anything is read, and shows neither them nor how many they are.
+    """The candidates to run: so many as the theorem wants, each at random. Anyone who
+    calls it does so before anything is read, and shows neither them nor how many they
+    are.
     """
     if repetitions.eta is None:
         many = poisson_count(repetitions.gamma)

@@ -1,4 +1,4 @@
-"""What is known of a run beside its weights: public numbers, one line for each epoch."""
+"""Public facts about a run, next to its weights: numbers, one row for each epoch."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from dither.axes import Axes, Scale
 from dither.errors import ArgumentError
 from dither.frames import package
-from dither.learn.gradients.oracle import Inputs, called, row_losses
+from dither.learn.failures import FAILED, is_machine
+from dither.learn.gradients.oracle import Inputs, called, row_losses, scores_of
 from dither.learn.targets import IGNORED
 from dither.picture import Picture
 from dither.text import aligned
@@ -27,8 +30,8 @@ WIDTH, HEIGHT = 560, 340
 
 @dataclass(frozen=True)
 class Epoch:
-    """Where a run stood at the end of an epoch. `loss` and `accuracy` are of public test
-    data, where there is any; those of private held-out records have noise, and lie
+    """Where a run stood at the end of an epoch. `loss` and `accuracy` are of public
+    test data, if there is any; those of private held-out records have noise, and lie
     between `low` and `high` without it, with 95 %.
     """
 
@@ -55,7 +58,7 @@ class Figure:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As an epoch holds it."""
+        """The value in the form that an epoch holds."""
         named = f"validation_{self.kind}"
         return {named: self.value, "low": self.low, "high": self.high}
 
@@ -66,7 +69,7 @@ NAMES = {
     "loss": "loss on public data",
     "validation_loss": "loss on held-out units",
 }
-"""What may be shown, first what tells most."""
+"""Results that may be shown, the most informative first."""
 HEADS = {
     "loss": "loss",
     "accuracy": "accuracy",
@@ -74,7 +77,7 @@ HEADS = {
     "validation_accuracy": "held-out accuracy",
 }
 SHOWN = 10
-"""At most so many epochs are printed."""
+"""Number of epochs that are printed at most."""
 
 
 def _told(epoch: Epoch, name: str) -> str:
@@ -132,6 +135,13 @@ class History:
         ]
         return "\n".join(aligned([heads, *lines], range(len(heads))))
 
+    def stopped(self, steps: int, name: str = "steps") -> str:
+        """Return a note if the run ended before its last step, and "" if it did not."""
+        done = self.epochs[-1].step if self.epochs else 0
+        if done >= steps:
+            return ""
+        return f"stopped after {done:,} of {steps:,} {name}; all {steps:,} were charged"
+
     def _spent(self, epoch: Epoch) -> float:
         """The ε of a run that had stopped there; not of all others, where few are
         shown.
@@ -151,7 +161,7 @@ class History:
 
     @property
     def shown(self) -> str | None:
-        """What was measured in this run: the first of `NAMES` that it has."""
+        """The measure of this run: the first of `NAMES` that it has."""
         found = (
             name
             for name in NAMES
@@ -167,8 +177,8 @@ class History:
         if name is None:
             raise ArgumentError(
                 "curve",
-                "shows what was measured; pass public=(inputs, targets) to train, or "
-                "validation=Validation(0.2, noise=20)",
+                "the run has no measurements to show; pass public=(inputs, targets) to "
+                "train, or validation=Validation(0.2, noise=20)",
             )
         found = []
         for epsilon, one in zip(self.epsilons, self.epochs, strict=True):
@@ -207,7 +217,9 @@ class History:
 
 @dataclass(frozen=True)
 class Tested:
-    """Public test data: whoever passes it says that it is about nobody who is protected."""
+    """Public test data: anyone who passes it says that it is about nobody who is
+    protected.
+    """
 
     inputs: Inputs
     targets: Tensor
@@ -218,15 +230,43 @@ class Tested:
         accuracy, with the model in its final form.
         """
         with evaluating(model), torch.no_grad():
-            outputs = called(model, self.inputs)
-            each = row_losses(self.loss, outputs, self.targets)
+            found = self._each(model, self.inputs, self.targets)
+        each = torch.cat([losses for losses, _ in found])
         if self.targets.is_floating_point():
             return float(each.mean()), None
         # Rows without a label have no loss, as in PyTorch's own means.
         there = (self.targets != IGNORED).reshape(len(each), -1).any(1)
         loss = float(each[there].mean())
-        right = outputs.argmax(1) == self.targets
+        right = torch.cat([named for _, named in found]) == self.targets
         return loss, float(right.to(torch.float64).mean())
+
+    def _losses(
+        self, model: nn.Module, inputs: Inputs, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The loss of each row, and the class that the model names, if it does."""
+        outputs = called(model, inputs)
+        losses = row_losses(self.loss, outputs, targets)
+        if targets.is_floating_point():
+            return losses, targets
+        return losses, scores_of(outputs).argmax(1)
+
+    def _each(
+        self, model: nn.Module, inputs: Inputs, targets: Tensor
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Losses and classes of some rows; in halves, if they do not fit in memory."""
+        try:
+            return [self._losses(model, inputs, targets)]
+        except FAILED as error:
+            if not is_machine(error) or len(targets) < 2:
+                raise
+        middle = len(targets) // 2
+        return [
+            one
+            for some in (slice(middle), slice(middle, None))
+            for one in self._each(
+                model, tree_map(itemgetter(some), inputs), targets[some]
+            )
+        ]
 
 
 @contextmanager

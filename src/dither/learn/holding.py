@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.ids import hashed
-from dither.learn.preparing import Ready
+from dither.learn.ready import Ready
 from dither.learn.rows import Rows, Units, units_of
 from dither.learn.source import Read
 from dither.learn.validation import HeldOut, Validation
 from dither.ledger import Receipt
 from dither.noise import random_words, secret_bytes
 
-__all__ = ["Records", "split"]
+__all__ = ["Records", "held_of", "split"]
 
 RANGE = 1 << 64
 
@@ -49,16 +49,19 @@ class Records:
         else:
             assert self.others is not None
             others = units_of(*self.others, plan.rows)
-        return units, _held(ready, plan.validation, others)
+        return units, held_of(ready, plan.validation, others)
 
 
-def _held(ready: Ready, validation: Validation, others: Units) -> HeldOut:
+def held_of(ready: Ready, validation: Validation, others: Units) -> HeldOut:
+    """The measurement of a run on these units."""
     return HeldOut(
         validation,
         others,
         ready.model,
+        ready.fresh,
         ready.settings.loss,
         ready.probed,
+        ready.source.schema,
         ready.plan.run.unit,
         ready.micro,
         ready.device,

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 
 from dither.learn.draws import secret, secretly, sow
+from dither.learn.failures import FAILED, is_machine, unless_machine
 from dither.learn.gradients.oracle import trained
-from dither.learn.history import Epoch
-from dither.learn.preparing import Ready
-from dither.learn.rows import Batch, Units
+from dither.learn.history import Epoch, Figure
+from dither.learn.made_up import made_up_part
+from dither.learn.part_size import part_of, smaller
+from dither.learn.parts import each_part, failed_too, start_again
+from dither.learn.ready import Ready
+from dither.learn.rows import Batch, Places, Units
+from dither.learn.run.course import Course, Step
 from dither.learn.sampler import Poisson
 from dither.learn.silence import silently
 from dither.learn.state import Held
@@ -20,24 +25,13 @@ from dither.learn.validation import HeldOut
 from dither.ledger.attempts import check_process
 from dither.progress import Tell
 
-__all__ = ["Loop", "Step"]
+__all__ = ["Loop"]
 
 Sums = dict[str, Tensor]
 
 
-@dataclass(frozen=True)
-class Step:
-    """What a callback sees: nothing that depends on private rows."""
-
-    step: int
-    steps: int
-    epoch: int
-    lr: float
-    noise: float
-
-
 @dataclass
-class Loop:
+class Loop(Course):
     """A run under way, over units that have been read."""
 
     ready: Ready
@@ -46,52 +40,49 @@ class Loop:
     epochs: list[Epoch] = field(default_factory=list)
     held_out: HeldOut | None = None
     done: int = 0
+    strict: bool = False
 
-    def run(self, first: int, last: int) -> bool:
-        """Run steps, numbered from 1; whether a callback asked to stop."""
-        plan = self.ready.plan
-        for number in range(first, last + 1):
-            noise = plan.noises[number - 1]
-            epoch = math.ceil(number / plan.steps_per_epoch)
-            now = Step(number, plan.steps, epoch, self.rate, noise)
-            self.step(noise)
-            self.done = number
-            if self.tell is not None:
-                self.tell(number, plan.steps)
-            # Each is called, whatever another one says.
-            asked = [bool(call(now)) for call in self.ready.settings.callbacks]
-            if True in asked or number % plan.steps_per_epoch == 0:
-                self._note(now)
-            if True in asked:
-                return True
-        return False
+    @cached_property
+    def filler(self) -> Batch:
+        """A made-up row, in the place of rows that only fill up: the model takes it."""
+        row = made_up_part(self.ready.source.schema, 1, self.ready.model)
+        return row.to(self.ready.device)
 
     @property
     def rate(self) -> float:
         return float(self.ready.optimizer.param_groups[0]["lr"])
 
+    @property
+    def size(self) -> int:
+        return self.ready.micro
+
+    def advance(self, now: Step) -> None:
+        self.step(now.noise)
+
     def step(self, noise: float) -> None:
-        """One noisy step. A batch without any unit steps too, by noise alone."""
+        """One noisy step over units that are drawn."""
+        rate = self.ready.plan.run.rate
+        self.take(Poisson(rate).draw(len(self.units)), noise)
+
+    def take(self, drawn: Places, noise: float) -> None:
         ready = self.ready
-        drawn = Poisson(ready.plan.run.rate).draw(len(self.units))
         held = Held.of(ready.model)
         # Units that a step counted before it failed would count twice.
         ready.radius.below = 0.0
         sums: Sums = {}
         with secretly(ready.device), silently():
-            for start in range(0, len(drawn), ready.micro):
-                part = self.units.take(drawn[start : start + ready.micro], ready.micro)
-                part = ready.probed.fitting(part.to(ready.device))
-                # A graph writes sums of the next part where it wrote these.
-                last = start + ready.micro >= len(drawn)
-                for name, one in self._sums(part, held, secret()).items():
-                    if name in sums:
-                        sums[name] += one
-                    else:
-                        sums[name] = one if last else one.clone()
+            for found in self.parts(drawn, partial(self._sums, held)):
+                _add(sums, found)
         for name, parameter in trained(ready.model).items():
             sums.setdefault(name, torch.zeros_like(parameter))
-        self._descend(sums, ready.radius.deviation(noise))
+        try:
+            self._descend(sums, ready.radius.deviation(noise))
+        except FAILED as error:
+            if not is_machine(error):
+                raise
+        else:
+            return
+        raise failed_too()  # noise is never drawn twice for the same sums
 
     def _descend(self, sums: Sums, deviation: float) -> None:
         ready = self.ready
@@ -106,52 +97,82 @@ class Loop:
             ready.scheduler.step()
         ready.radius.step()
 
-    def _sums(self, part: Batch, held: Held, seed: bytes) -> Sums:
-        """Clipped sums of a part. If some record makes the model fail, halves of it are
-        tried, and a unit that fails by itself counts for nothing. All others give what
-        they would without it: they keep their places, among as many rows, and what the
-        model draws for them.
+    def _sums(self, held: Held, units: Places, last: bool) -> Sums:
+        """Clipped sums of a part. If some record makes the model fail, halves of the part
+        are tried, and a unit that fails by itself is ignored. All others give what they
+        would without it: they keep their places, among as many rows, and what the model
+        draws for them.
         """
-        radius, before = self.ready.radius, self.ready.radius.below
-        try:
-            return self._clipped(part, held, seed)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            radius.below = before
+        ready = self.ready
+        clipped = partial(self._clipped, held=held, seed=secret())
         total: Sums = {}
-        for half in part.halves(self.ready.plan.rows):
-            for name, found in self._sums(half, held, seed).items():
-                total[name] = total[name] + found if name in total else found.clone()
+        part = self.units.take(units, ready.micro).to(ready.device)
+        part = ready.probed.fitting(part)
+        proof = partial(self._proof, held)
+        for one, found in each_part(part, ready.plan.rows, clipped, proof):
+            if found is None and self.strict:
+                raise ValueError("a made-up row fails beside others")
+            if last and one is part:
+                return found or {}
+            # A graph writes the next sums where it wrote these.
+            _add(total, {name: one.clone() for name, one in (found or {}).items()})
         return total
 
     def _clipped(self, part: Batch, held: Held, seed: bytes) -> Sums:
         """The sums of a part; the model then holds what it did before."""
-        rows = self.ready.plan.rows
-        there = part.there.view(-1, rows).any(1)
+        ready, below = self.ready, self.ready.radius.below
+        there, done = part.there.view(-1, ready.plan.rows).any(1), False
         try:
-            return self.ready.replayed.sums(
-                part,
-                self.ready.radius.weights(there),
-                rows,
-                lambda: sow(self.ready.device, seed),
+            found = ready.replayed.sums(
+                part.filled(self.filler),
+                ready.radius.weights(there),
+                ready.plan.rows,
+                lambda: sow(ready.device, seed),
             )
+            held.restore()
+            done = True
+            return found
+        finally:
+            if not done:
+                ready.radius.below = below
+                held.restore()
+
+    def _proof(self, held: Held) -> None:
+        """Compute a part of made-up rows with the starting weights."""
+        ready = self.ready
+        try:
+            start_again(ready.model, ready.fresh)
+            part, clipping = part_of(ready), ready.radius.clipping
+            ready.replayed.sums(part, clipping, ready.plan.rows)
+            if ready.device.type == "cuda":
+                torch.cuda.synchronize(ready.device)
         finally:
             held.restore()
 
-    def _note(self, now: Step) -> None:
-        tested = self.ready.tested
-        loss, accuracy = (
-            (None, None) if tested is None else tested.measure(self.ready.model)
-        )
-        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        if self.held_out is not None and self._due(now):
-            found = replace(found, **self.held_out.measure().fields)
-        self.epochs.append(found)
+    def shrink(self) -> None:
+        ready = self.ready = smaller(self.ready)
+        if self.held_out is not None:
+            self.held_out = replace(
+                self.held_out, micro=ready.micro, probed=ready.probed
+            )
 
-    def _due(self, now: Step) -> bool:
-        """Whether held-out records are measured now. Where a run can be gone on with,
-        only after the last step of an epoch: that is claimed once, so no measurement is
+    def measured(self, epoch: Epoch) -> Epoch:
+        if self.held_out is None or not self._due(epoch):
+            return epoch
+        return replace(epoch, **self._measured().fields)
+
+    def _measured(self) -> Figure:
+        """The measurement on held-out units; nothing of a failed attempt is shown."""
+        while True:
+            assert self.held_out is not None
+            found = unless_machine(self.held_out.measure)
+            if found is not None:
+                return found
+            self.shrink()
+
+    def _due(self, now: Epoch) -> bool:
+        """Whether held-out records are measured now. If a run can be resumed, only
+        after the last step of an epoch: that is claimed once, so no measurement is
         taken twice.
         """
         plan = self.ready.plan
@@ -159,3 +180,12 @@ class Loop:
         once = ended or self.ready.texts is None
         asked = plan.validation
         return asked is not None and once and asked.due(now.epoch, plan.epochs)
+
+
+def _add(total: Sums, found: Sums) -> None:
+    """Add sums in place, which takes no memory and so cannot fail half way."""
+    for name, one in found.items():
+        if name in total:
+            total[name] += one
+        else:
+            total[name] = one

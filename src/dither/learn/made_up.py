@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from dither.learn.gradients.oracle import Inputs
+from dither.learn.rows import Batch
 from dither.learn.schema import Field, Schema
 
-__all__ = ["guarded", "made_up"]
+__all__ = ["guarded", "made_up", "made_up_part"]
 
 
 def made_up(schema: Schema, count: int, model: nn.Module) -> Inputs:
@@ -31,9 +32,17 @@ def made_up(schema: Schema, count: int, model: nn.Module) -> Inputs:
         places = torch.arange(first, made + 1, dtype=torch.float64, device="cpu")
         if one.type.is_floating_point:
             return torch.sin(places * 12.9898).to(one.type).view(count, *one.shape)
+        if one.type == torch.bool:
+            return (places.long() * 7919 % 5 < 2).view(count, *one.shape)
         return (places.long() * 7919 % fewest).view(count, *one.shape)
 
     return tree_map(tensor, schema.inputs)
+
+
+def made_up_part(schema: Schema, count: int, model: nn.Module) -> Batch:
+    """Made-up inputs with targets."""
+    there = torch.ones(count, dtype=torch.bool, device="cpu")
+    return Batch(made_up(schema, count, model), schema.blank(count)[1], there)
 
 
 LOOKUPS = (nn.Embedding, nn.EmbeddingBag)

@@ -4,7 +4,7 @@ Only what is public is looked at: types, names, declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dither.dataset import ColumnFacts, Dataset
@@ -12,6 +12,7 @@ from dither.errors import ArgumentError
 
 __all__ = [
     "EACH_ROW",
+    "check_apart",
     "column_in",
     "column_names",
     "facts_of",
@@ -33,39 +34,52 @@ def is_frame(data: Any) -> bool:
 def table_of(data: Dataset, owner: Any, table: str | None) -> str | None:
     """The table that is meant, if it is there; a dataset knows its unit."""
     if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {data.unit}; leave it out")
+        raise ArgumentError(
+            "owner", f"is declared by the dataset ({data.unit}); leave it out"
+        )
     known = [one.name for one in data.catalogue.private]
     if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
+        raise ArgumentError("table", f"must be one of {', '.join(map(repr, known))}")
     return table
 
 
 def facts_of(data: Dataset, name: str, table: str | None) -> ColumnFacts:
-    """What is declared of a column."""
+    """The declaration of a column."""
     found = data.facts.get(f"{table}.{name}") or data.facts.get(name)
     if found is None or table not in (None, found.table):
         known = ", ".join(map(repr, data.facts))
-        raise ArgumentError("inputs", f"there is no column {name!r}; there are {known}")
+        raise ArgumentError(
+            "inputs", f"there is no column {name!r}; use one of {known}"
+        )
     return found
 
 
 def listed(inputs: Any, otherwise: str | None = None) -> list[str]:
-    """Names of columns; also by what stands for each, where `otherwise` says how."""
+    """Names of columns, or their replacements that `otherwise` describes."""
     kinds = Sequence if otherwise is None else Sequence | Mapping
     fine = isinstance(inputs, kinds) and not isinstance(inputs, str) and len(inputs)
     if not fine or not all(isinstance(one, str) for one in inputs):
         more = "" if otherwise is None else f", {otherwise}"
         raise ArgumentError(
             "inputs",
-            f'must list the columns to learn from, such as ["age", "days"]{more}',
+            'must list the columns to learn from; pass one such as ["age", '
+            f'"days"]{more}',
         )
     return list(inputs)
 
 
 def named(target: Any) -> str:
     if not isinstance(target, str):
-        raise ArgumentError("target", 'must name a column, such as "ward"')
+        raise ArgumentError("target", 'must name a column; pass one such as "ward"')
     return target
+
+
+def check_apart(inputs: Iterable[str], target: str) -> None:
+    """Refuse to learn a target from itself."""
+    if target in inputs:
+        raise ArgumentError(
+            "inputs", f"must not contain the target {target!r}; leave it out of inputs"
+        )
 
 
 def column_in(frame: Any, argument: str, name: str) -> Any:
@@ -73,13 +87,13 @@ def column_in(frame: Any, argument: str, name: str) -> Any:
     known = column_names(frame)
     if name not in known:
         some = ", ".join(repr(one) for one in known[:12])
-        raise ArgumentError(argument, f"there is no column {name!r}; there are {some}")
+        raise ArgumentError(argument, f"there is no column {name!r}; use one of {some}")
     # Else numbers of one row would stand in the rows of others.
     if known.count(name) > 1 or len(getattr(frame[name], "shape", (0,))) != 1:
         raise ArgumentError(
             argument,
-            f"column {name!r} must be there once and have one value for each row; make "
-            "a column of each part, under a name of its own",
+            f"the column {name!r} must occur once and have one value for each row; "
+            "rename duplicates, and split wider columns into several",
         )
     return frame[name]
 
@@ -94,18 +108,20 @@ def column_names(frame: Any) -> list[Any]:
 
 
 def ids_of(frame: Any, owner: Any) -> Callable[[], Any]:
-    """How to read the id of each row's owner: None where each row is a unit."""
+    """How to read the id of each row's owner: None if each row is a unit."""
     if owner is None:
         raise ArgumentError(
             "owner",
-            "is missing: say whose each row is, by a column or by ids; or "
-            'owner="row" where each row is a unit of its own',
+            "is missing, but it defines the unit of each row; pass a column "
+            'name, ids of the rows, or "row" if each row is a unit of its own',
         )
     if isinstance(owner, str) and owner == EACH_ROW:
         return lambda: None
     if isinstance(owner, str) and frame is None:
         raise ArgumentError(
-            "owner", 'names a column, but the data is no frame; pass ids, or "row"'
+            "owner",
+            "cannot be the name of a column, because the data is not a frame; pass ids "
+            'of the rows, or "row"',
         )
     held = column_in(frame, "owner", owner) if isinstance(owner, str) else owner
     # by its type: a label of a pandas index reads like an attribute
@@ -115,7 +131,7 @@ def ids_of(frame: Any, owner: Any) -> Callable[[], Any]:
     if not hasattr(held, "__len__") or not flat or kind not in "iuOUST":
         raise ArgumentError(
             "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
+            "must be a column of strings or whole numbers, because floats merge large "
+            'ids; convert the column to strings or, in pandas, to "Int64"',
         )
     return lambda: held

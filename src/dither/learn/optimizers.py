@@ -15,6 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from dither.errors import ArgumentError
 from dither.learn.checkpoints import Saved, check_keeps, kind_of, load
+from dither.learn.failures import FAILED
 from dither.learn.gradients.oracle import trained
 from dither.learn.schedules import optimizer_of, scheduler_of
 from dither.learn.settings import Settings
@@ -42,9 +43,11 @@ def optimizers(
         if scheduler is not None:
             after = copy.deepcopy(after)
             scheduler.step()
-    except Exception as error:
+    except FAILED as error:
         raise ArgumentError(
-            "optimizer", f"cannot step by gradients alone ({error!s:.200})"
+            "optimizer",
+            f"cannot step with gradients alone ({error!s:.200}); use one such as "
+            "torch.optim.SGD or Adam",
         ) from None
     if settings.keeps:
         check_keeps(tried, before, after)
@@ -56,12 +59,18 @@ def _made(make: Any, model: nn.Module) -> Optimizer:
     parameters = list(trained(model).values())
     try:
         found = make(parameters)
-    except Exception as error:
+    except FAILED as error:
         raise ArgumentError(
-            "optimizer", f"cannot be made ({error!s:.200}); pass a class, and lr="
+            "optimizer",
+            f"cannot be made ({error!s:.200}); pass a class such as torch.optim.Adam, "
+            "and lr=",
         ) from None
     if not isinstance(found, Optimizer):
-        raise ArgumentError("optimizer", "must make one of PyTorch's optimizers")
+        raise ArgumentError(
+            "optimizer",
+            "must return an optimizer of PyTorch; pass a class such as "
+            "torch.optim.Adam",
+        )
     for one in parameters:
         one.grad = torch.zeros_like(one)
     return found
@@ -85,10 +94,10 @@ def go_on(
         tried = _made(optimizer_of(settings.optimizer, settings.lr), other)
         load(saved, other, tried)
         tried.step()
-    except Exception:
+    except FAILED:
         raise ArgumentError(
             "optimizer",
-            "does not fit the checkpoint; pass the one that the run began with",
+            "does not fit the checkpoint; pass the optimizer that the run began with",
         ) from None
     if scheduler is not None:
         _pass_by(scheduler, steps)

@@ -1,5 +1,6 @@
-"""What is pinned down of a run when it is charged, so that whoever goes on with it runs
-the same: noise of each step, sampling, clipping, model, and data as declared.
+"""The parts of a run that are fixed when it is charged, so that the process that
+resumes it runs the same: noise of each step, sampling, clipping, model, and data as
+declared.
 
 The book has the hash, and a checkpoint has the text.
 """
@@ -16,10 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from dither.errors import ArgumentError
-from dither.learn.asking import way_of
 from dither.learn.clipping import Adapting
 from dither.learn.gradients.oracle import trained
-from dither.learn.planning import Plan
+from dither.learn.planning import Plan, way_of
 from dither.learn.schedules import factors_of
 from dither.learn.settings import Settings
 from dither.learn.source import Source
@@ -28,17 +28,17 @@ from dither.ledger import Pinned
 from dither.ledger.entry import canonical
 from dither.ledger.wire import relation_of
 
-__all__ = ["Texts", "check_same", "fingerprint", "noises_in", "pinned", "texts_of"]
+__all__ = ["Pins", "check_same", "fingerprint", "noises_in", "pinned", "texts_of"]
 
 ADDRESS = re.compile(" at 0x[0-9a-f]+")
-"""Where an object lies in memory: other in each process."""
+"""Address of an object in memory: different in each process."""
 NAMES = {"cost": "epsilon", "schedule": "noise_schedule", "unit": "budget"}
 """Arguments that are named otherwise than what is pinned down."""
-Texts = dict[str, Any]
+Pins = dict[str, Any]
 
 
-def pinned(texts: Texts) -> Pinned:
-    """What the book notes of a run."""
+def pinned(texts: Pins) -> Pinned:
+    """The note of a run in the book."""
     steps = sum(count for _, count in texts["noises"])
     return Pinned(steps, _hash(canonical(texts)))
 
@@ -50,7 +50,7 @@ def texts_of(
     settings: Settings,
     plan: Plan,
     radius: Adapting,
-) -> Texts:
+) -> Pins:
     """All that is pinned down. What is not (optimizer, learning rate, loss) is applied
     to noisy sums only, or clipped.
     """
@@ -75,25 +75,25 @@ def texts_of(
 
 
 def _measured(asked: Validation | None, held: Source | None) -> str:
-    """What is measured on held-out records, which the charge pays for."""
+    """Measurements on held-out records, which the charge pays for."""
     if asked is None or held is None:
         return ""
     return f"{asked}, {asked.bound!r}, {asked.noise!r}, {_hash(held.words)}"
 
 
 def check_same(held: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with another run than the one that was paid for."""
+    """Refuse to resume another run than the one that was paid for."""
     for name, one in now.items():
         if held.get(name) == one:
             continue
         argument = NAMES.get(name, name)
-        words = "is not that of the run in the checkpoint"
+        words = "must be the same as in the run of the checkpoint"
         if name in ("units", "batch", "epochs", "rows", "clip", "cost"):
-            words += f", which has {held.get(name)!s:.60}"
+            words += f" ({held.get(name)!s:.60})"
         raise ArgumentError(
             argument,
-            f"{words}; pass what the run began with, or leave resume out for a new "
-            "run and a new charge",
+            f"{words}; pass what the run began with, or leave resume out to start a "
+            "new run with a new charge",
         )
 
 

@@ -1,28 +1,167 @@
-"""What a run will do and cost, settled before anything is read: how likely a unit enters
-a batch, how many steps there are, and how much noise each has.
+"""The plan of a run, settled before anything is read: who is protected, how likely a unit
+enters a batch, how many steps there are, and how much noise each has.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.learn.asking import Asked, beside_of, stages_of, way_of
-from dither.learn.units import terms_of
+from dither.learn.run.cost import Priced
+from dither.learn.run.settings import RunSettings
+from dither.learn.schedules import factors_of
+from dither.learn.source import Source
+from dither.learn.units import rows_of, terms_of, unit_of, units_of
 from dither.learn.validation import Validation
-from dither.ledger import Account as LedgerAccount
 from dither.ledger.declaring import cheapest, noise_for_share, pays_for, share_taken
 from dither.ledger.shares import part_of
 from dither.ledger.terms import Terms
-from dither.privacy import Guarantee
-from dither.privacy.numbers import positive
-from dither.privacy.training import Run, noise_for
+from dither.privacy import GaussianDP, Guarantee, Relation, Unit
+from dither.privacy.numbers import positive, small_probability, usual_delta, whole
+from dither.privacy.training import Run, noise_for, rate_of
 from dither.question import Question
 
-__all__ = ["Paid", "Plan", "check_paid", "plan_of", "plan_with", "run_for"]
+__all__ = [
+    "Asked",
+    "Paid",
+    "Plan",
+    "asked_of",
+    "beside_of",
+    "check_paid",
+    "delta_of",
+    "needed",
+    "plan_of",
+    "plan_with",
+    "question_of",
+    "run_for",
+    "stages_of",
+    "way_of",
+]
+
+MANY_STEPS = 10**7
+WAYS = "pass exactly one of epsilon, share or noise"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that was asked for, before its noise is known: `wanted` has factors of it."""
+
+    question: Question
+    units: int
+    batch: int
+    epochs: int
+    rows: int
+    wanted: Run
+    factors: tuple[float, ...]
+    delta: float
+    validation: Validation | None = None
+
+    @property
+    def terms(self) -> Terms | None:
+        return terms_of(self.question.account)
+
+
+def asked_of(
+    source: Source,
+    settings: RunSettings,
+    batch: Any,
+    epochs: Any,
+    *,
+    validation: Validation | None = None,
+    each: int | None = None,
+) -> Asked:
+    """What is settled about a run before its noise. An epoch has `each` steps, or as many
+    as see each unit once on average.
+    """
+    way_of(settings.cost)
+    rows, there = rows_of(source, settings.rows), units_of(source, settings.units)
+    size = whole("batch", batch, "pass the number of units per batch, such as 256")
+    count = whole("epochs", epochs, "pass the number of epochs, such as 10")
+    question = question_of(source, settings.cost)
+    at = delta_of(terms_of(question.account), there, settings.delta)
+    trained = there if validation is None else validation.left(there)
+    steps = count * (math.ceil(trained / size) if each is None else each)
+    if steps > MANY_STEPS:
+        raise ArgumentError(
+            "epochs",
+            f"the run has {steps:,} steps, but at most {MANY_STEPS:,} are allowed; "
+            "pass fewer epochs or rounds",
+        )
+    factors = factors_of(settings.noise_schedule, steps)
+    beside = beside_of(validation, count, count, question.unit)
+    wanted = Run(rate_of(size, trained), stages_of(factors), question.unit, beside)
+    sizes = (there, size, count, rows)
+    return Asked(question, *sizes, wanted, factors, at, validation)
+
+
+def beside_of(
+    validation: Validation | None, epoch: int, epochs: int, unit: Unit
+) -> GaussianDP | None:
+    """The guarantee of all measurements up to an epoch."""
+    if validation is None:
+        return None
+    return validation.promise(validation.times(epoch, epochs), unit)
+
+
+def way_of(cost: Mapping[str, Any]) -> tuple[str, Any]:
+    """How the cost is stated, and what is stated."""
+    if cost.get("rho") is not None:
+        raise ArgumentError("rho", f"is not supported for training; {WAYS}")
+    stated = [(way, cost.get(way)) for way in ("epsilon", "share", "noise")]
+    given = [(way, amount) for way, amount in stated if amount is not None]
+    if len(given) != 1:
+        raise ArgumentError("epsilon", WAYS)
+    return given[0]
+
+
+def stages_of(noises: tuple[float, ...]) -> tuple[tuple[float, int], ...]:
+    return tuple(sorted(Counter(noises).items()))
+
+
+def question_of(source: Source, cost: Mapping[str, Any]) -> Question:
+    """The account that pays for a run, and the unit it protects."""
+    asked = {"budget": cost.get("budget"), "by": cost.get("by")}
+    # The noise is settled here; a question must state some cost.
+    unit = unit_of(source, asked["budget"])
+    stated = {"epsilon": 1.0, **asked}
+    found = Question.of("training", stated, unit=unit, dataset=source.dataset)
+    terms = terms_of(found.account)
+    if terms is None or terms.unit.relation is not Relation.REPLACE:
+        return found
+    # The run speaks of this unit itself, so nothing is converted when it is charged: its
+    # steps move twice as far, and get nothing from sampling (rule R25).
+    return replace(found, unit=found.unit.replacing())
+
+
+def delta_of(terms: Terms | None, units: int, delta: float | None) -> float:
+    """The δ at which ε is stated: the account's, or the usual one for this number of
+    units.
+    """
+    if terms is not None and delta is not None:
+        raise ArgumentError("delta", "is set by the account that pays; leave it out")
+    if terms is not None:
+        found = terms.total.delta
+    else:
+        found = usual_delta(units) if delta is None else delta
+        found = small_probability("delta", found, zero=False)
+    if not found:
+        raise ArgumentError(
+            "budget",
+            "the account has no δ, but training adds Gaussian noise, which needs one; "
+            "open an account with a delta",
+        )
+    if found * units >= 1:
+        raise ArgumentError(
+            "delta",
+            f"must be far below 1/units, not {found:g}, which would allow one of "
+            f"{units:,} units to be revealed in full; use a delta such as "
+            f"{usual_delta(units):g}",
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -35,19 +174,16 @@ class Paid:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Priced):
     """A run, fixed before its first step. `noises` has the noise multiplier of each."""
 
-    question: Question
     units: int
     batch: int
     epochs: int
     rows: int
     run: Run
     noises: tuple[float, ...]
-    delta: float
     promised: Guarantee
-    charged: Guarantee
     validation: Validation | None = None
 
     @property
@@ -59,19 +195,11 @@ class Plan:
         return self.steps // self.epochs
 
     @property
-    def terms(self) -> Terms | None:
-        return terms_of(self.question.account)
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the account would grant the charge now."""
-        account = self.question.account
-        if not isinstance(account, LedgerAccount):
-            return True
-        return account.affords(self.charged, by=self.question.by)
+    def epsilon(self) -> float:
+        return self.epsilon_after(self.steps)
 
     def after(self, steps: int) -> Guarantee:
-        """What the first steps promise by themselves."""
+        """The guarantee of the first steps by themselves."""
         epoch = math.ceil(steps / self.steps_per_epoch)
         beside = beside_of(self.validation, epoch, self.epochs, self.run.unit)
         run = Run(self.run.rate, stages_of(self.noises[:steps]), self.run.unit, beside)
@@ -79,13 +207,6 @@ class Plan:
 
     def epsilon_after(self, steps: int) -> float:
         return self.after(steps).epsilon_at(self.delta)
-
-    @property
-    def share(self) -> float | None:
-        """The part of the account that is taken."""
-        if self.terms is None:
-            return None
-        return float(share_taken(self.terms.cost(self.charged), self.terms))
 
 
 def plan_of(asked: Asked, cost: Mapping[str, Any], paid: Paid | None = None) -> Plan:
@@ -119,19 +240,28 @@ def _plan(
     charged: Guarantee,
 ) -> Plan:
     sizes = (asked.units, asked.batch, asked.epochs, asked.rows)
-    costs = (asked.delta, promised, charged, asked.validation)
-    return Plan(asked.question, *sizes, run, noises, *costs)
+    return Plan(
+        *sizes,
+        run,
+        noises,
+        promised,
+        asked.validation,
+        question=asked.question,
+        delta=asked.delta,
+        charged=charged,
+    )
 
 
 def check_paid(plan: Plan) -> None:
-    """That the charge of an earlier run is what its steps cost: the book notes a hash of
-    them, and whoever charges by hand can write any hash beside any charge.
+    """Check that the charge of an earlier run is the cost of its steps: the book notes
+    a hash of them, and anyone who charges by hand can write any hash next to any
+    charge.
     """
     if not pays_for(plan.charged, plan.question.owed(plan.run.guarantee)):
         raise ArgumentError(
             "resume",
-            "is of a run that costs more than was charged for it; leave resume out for a "
-            "new run and a new charge",
+            "the run of the checkpoint costs more than was charged for it; leave "
+            "resume out to start a new run with a new charge",
         )
 
 
@@ -139,17 +269,27 @@ def run_for(asked: Asked, way: str, amount: Any) -> Run:
     """The run with the noise that a cost leaves it."""
     run, terms, delta = asked.wanted, asked.terms, asked.delta
     if way == "noise":
-        return run.times(positive("noise", amount, "pass a multiplier such as 1.0"))
-    if way == "share" and terms is None:
-        raise ArgumentError("share", "is of a budget; pass budget=, or state epsilon")
+        return run.times(
+            positive("noise", amount, "pass a noise multiplier such as 1.0")
+        )
+    payer = needed(terms) if way == "share" else None
     try:
-        if terms is None or way == "epsilon":
+        if payer is None:
             return noise_for(run, amount, delta)
-        return noise_for_share(run, terms, part_of(amount))
+        return noise_for_share(run, payer, part_of(amount))
     except ArgumentError:
         if run.beside is not None:
             _check_validation(run.beside, way, amount, terms, delta)
         raise
+
+
+def needed(terms: Terms | None) -> Terms:
+    """The account that a share is of."""
+    if terms is None:
+        raise ArgumentError(
+            "share", "needs an account; pass budget=, or epsilon instead of share"
+        )
+    return terms
 
 
 def _check_validation(
@@ -165,6 +305,7 @@ def _check_validation(
     if 0 < amount < alone:
         raise ArgumentError(
             "validation",
-            f"alone takes {what} of {alone:.3g}, and the whole run may take "
-            f"{float(amount):.3g}; raise its noise= or every=, or ask for more",
+            f"the validation alone costs {what} of {alone:.3g}, but the whole run may "
+            f"cost only {float(amount):.3g}; raise noise= or every= of the Validation, "
+            f"or pass a larger {way}",
         )

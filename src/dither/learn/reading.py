@@ -14,16 +14,17 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.errors import ArgumentError
 from dither.learn.columns import Column, Columns, Keyed, Numeric, saved_key
-from dither.learn.gradients.oracle import Inputs, called
+from dither.learn.gradients.oracle import Inputs, called, real_type, scores_of
 from dither.learn.history import evaluating
 from dither.learn.made_up import guarded
 from dither.learn.names import column_in
 from dither.learn.rows import Tensors
+from dither.learn.schema import real
 from dither.learn.words import Words
 
 __all__ = ["Reading"]
 
-ROWS = "pass a frame, columns by their names, or a list of dicts, one for each row"
+ROWS = "pass a frame, a dict of columns, or a list with one dict per row"
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,21 @@ class Reading:
         held = _by_column(rows, self.inputs)
         columns = [_column(held, name) for name in self.inputs]
         if len({len(one) for one in columns}) > 1:
-            raise ArgumentError("rows", f"columns differ in length; {ROWS}")
+            raise ArgumentError("rows", f"must have columns of equal length; {ROWS}")
         return tree_map(_finite, self.columns.read(columns))
 
     def answers(self, model: nn.Module, rows: Any) -> list[Any]:
-        """What a model says of new rows: a declared class, or a number within the
-        declared bounds' scale; None where a row cannot be read.
+        """The prediction of a model for new rows: a declared class, or a number within
+        the declared bounds' scale; None if a row cannot be read.
         """
         inputs = self.tensors(rows)
         weights = next(model.parameters(), None)
         if weights is not None:
-            inputs = tree_map(lambda one: one.to(weights.device), inputs)
+            kind, device = real_type(model), weights.device
+            inputs = tree_map(lambda one: real(one, kind).to(device), inputs)
         with evaluating(model), guarded(model), torch.no_grad():
-            outputs = self._fitting(called(model, inputs).double().cpu())
+            outputs = scores_of(called(model, inputs)).double().cpu()
+        outputs = self._fitting(outputs)
         known = [one.cpu() for one in tree_leaves(inputs)] + [outputs]
         there = torch.stack([~one.isnan().any(1) for one in known]).all(0)
         pairs = zip(self._said(outputs), there.tolist(), strict=True)
@@ -71,8 +74,9 @@ class Reading:
         if outputs.numel() != count * width:
             raise ArgumentError(
                 "model",
-                f"has outputs of {tuple(outputs.shape[1:])} for a target of {width}; call "
-                ".value on what .read returns, and say yourself what they mean",
+                f"has outputs of shape {tuple(outputs.shape[1:])}, which do not fit a "
+                f"target of size {width}; call .value on the result of .read, and "
+                "interpret the outputs yourself",
             )
         return outputs.reshape(count, width)
 
@@ -87,7 +91,7 @@ class Reading:
 
     @property
     def classes(self) -> int | None:
-        """How many classes the target has; None where it is a number."""
+        """Number of classes of the target; None if it is a number."""
         target = self.columns.target
         return target.width if isinstance(target, Keyed) else None
 
@@ -112,18 +116,20 @@ def _by_column(rows: Any, wanted: Sequence[str]) -> Any:
     """Rows as columns; a list of dicts has those that any row has."""
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         if not all(isinstance(one, Mapping) for one in rows):
-            raise ArgumentError("rows", f"are no dicts; {ROWS}")
+            raise ArgumentError(
+                "rows", f"must be dicts if they are passed as a list; {ROWS}"
+            )
         names = dict.fromkeys(name for one in rows for name in one) if rows else wanted
         return {name: [one.get(name) for one in rows] for name in names}
     if isinstance(rows, Mapping) or hasattr(rows, "columns"):
         return rows
-    raise ArgumentError("rows", f"of type {type(rows).__name__} are unknown; {ROWS}")
+    raise ArgumentError("rows", f"cannot be of type {type(rows).__name__}; {ROWS}")
 
 
 def _column(held: Any, name: str) -> Any:
     found = column_in(held, "rows", name)
     if not hasattr(found, "__len__") or isinstance(found, str | bytes):
-        raise ArgumentError("rows", f"{name!r} is one value, not a column; {ROWS}")
+        raise ArgumentError("rows", f"{name!r} is a single value, not a column; {ROWS}")
     return found
 
 

@@ -19,7 +19,7 @@ from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.learn.names import EACH_ROW, ids_of, is_frame
 from dither.learn.rows import Samples, Tensors
-from dither.learn.schema import Schema, arranged, plain
+from dither.learn.schema import Schema, arranged, plain, plain_targets
 from dither.learn.source import Read, Source
 from dither.learn.tables import frame_source, opened_source
 from dither.ledger import Receipt
@@ -33,8 +33,7 @@ WAY_OUT = (
 )
 NUMBERS = (
     "pass a tensor or an array of numbers, such as np.asarray(values, dtype=float) with "
-    "NaN where one is missing; several inputs as a tuple of them, or a dict by the "
-    "model's names"
+    "NaN for missing values (several inputs as a tuple or a dict of them)"
 )
 
 
@@ -70,21 +69,24 @@ def source_of(
 def _leave_out(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
-            raise ArgumentError(name, "is not for data of this type; leave it out")
+            raise ArgumentError(
+                name, "cannot be used with data of this type; leave it out"
+            )
 
 
 def _tensors(inputs: Any, targets: Any, owner: Any) -> Source:
     held = _arranged(inputs), _numbers("targets", targets)
     try:
-        schema = Schema.of(tree_map(_first_none, held[0]), _first_none(held[1]))
+        schema = Schema.of(tree_map(_first_none, held[0]), plain_targets(held[1][:0]))
     except TypeError:
         raise ArgumentError(
-            "data", f"has numbers unknown to PyTorch; {NUMBERS}"
+            "data",
+            f"has numbers of a type that PyTorch does not support; {NUMBERS}",
         ) from None
     ids = ids_of(None, owner)
 
     def read(_: Receipt | None) -> Read:
-        return Tensors.of(tree_map(plain, held[0]), plain(held[1])), ids()
+        return Tensors.of(tree_map(plain, held[0]), plain_targets(held[1])), ids()
 
     return Source(schema, read, owner != EACH_ROW if isinstance(owner, str) else True)
 
@@ -98,7 +100,9 @@ def _arranged(inputs: Any) -> Any:
     named = isinstance(inputs, Mapping)
     if named and not (inputs and all(isinstance(one, str) for one in inputs)):
         raise ArgumentError(
-            "data", "inputs must be named as the model's arguments are, each by a text"
+            "data",
+            "the keys of a dict of inputs must be the names of the model's arguments; "
+            'pass one such as {"image": images}',
         )
     return arranged(inputs, partial(_numbers, "inputs"))
 
@@ -112,10 +116,10 @@ def _numbers(argument: str, values: Any) -> Tensor | NDArray[Any]:
     if not (tensor or (array and values.dtype.kind in "biuf")) or values.ndim < 1:
         kind = f"{values.dtype} array" if array else type(values).__name__
         raise ArgumentError(
-            "data", f"{argument} are no numbers by their type ({kind}); {NUMBERS}"
+            "data", f"the {argument} must have a numeric type, not {kind!r}; {NUMBERS}"
         )
     if tensor and (values.is_sparse or values.dtype.is_complex):
-        raise ArgumentError("data", f"{argument} must be dense and real; {NUMBERS}")
+        raise ArgumentError("data", f"the {argument} must be dense and real; {NUMBERS}")
     found: Tensor | NDArray[Any] = values
     return found
 
@@ -127,14 +131,14 @@ def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
     if isinstance(data, DataLoader):
         raise ArgumentError(
             "data",
-            "is a DataLoader, which would choose rows by itself; training draws its own "
-            "batches, so pass the loader's .dataset (and collate_fn)",
+            "cannot be a DataLoader, because training draws its own batches; pass the "
+            "loader's .dataset (and its collate_fn)",
         )
     mapped = hasattr(data, "__getitem__") and hasattr(data, "__len__")
     foreign = isinstance(data, IterableDataset) or not isinstance(data, TorchDataset)
     if foreign or not mapped:
         raise ArgumentError(
-            "data", f"of type {type(data).__name__} is unknown; {WAY_OUT}"
+            "data", f"cannot be of type {type(data).__name__}; {WAY_OUT}"
         )
     schema = _schema(example, collate)
     ids = ids_of(None, owner)
@@ -148,13 +152,16 @@ def _samples(data: Any, owner: Any, collate: Collate, example: Any) -> Source:
 def _schema(example: Any, collate: Collate) -> Schema:
     way_out = "pass a made-up row of the dataset, such as (torch.zeros(4), 0)"
     if example is None:
-        raise ArgumentError("example", f"is missing for a Dataset; {way_out}")
+        raise ArgumentError(
+            "example",
+            f"is missing for a Dataset of PyTorch, whose rows are private; {way_out}",
+        )
     try:
         inputs, target = collate([example])
-        found = Schema.of(arranged(inputs, plain), plain(target))
+        found = Schema.of(arranged(inputs, plain), plain_targets(target))
         found.blank(1)
     except Exception:
         raise ArgumentError(
-            "example", f"does not collate into (inputs, target); {way_out}"
+            "example", f"must collate into a pair (inputs, target); {way_out}"
         ) from None
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import html
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from dither.ledger.wire import from_json, to_json
 from dither.picture import Picture
 from dither.privacy import Guarantee
 from dither.release import Ends, Release, Source
+from dither.wording import in_html, promised
 
 __all__ = ["ModelRelease", "digest_of"]
 
@@ -76,16 +76,22 @@ class ModelRelease(Release):
         if self.reading is None:
             _refuse(
                 "rows",
-                "this model was trained on tensors or a Dataset, so nothing is known about "
-                "columns; call .value on tensors that are made in the same way",
+                "cannot be read, because this model was trained on tensors or a "
+                "Dataset, without named columns; call .value on tensors that are made "
+                "in the same way",
             )
         return self.reading
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> Ends:  # noqa: ARG002
-        _refuse("interval", "weights have none")
+        _refuse(
+            "interval", "the weights of a model do not have intervals; read .history"
+        )
 
     def __getitem__(self, key: Any) -> Release:
-        _refuse("key", "a model has no entries; read .value, .history or .guarantee")
+        _refuse(
+            "key",
+            "a released model cannot be indexed; read .value, .history or .guarantee",
+        )
 
     def __bool__(self) -> bool:
         return True
@@ -134,9 +140,15 @@ class ModelRelease(Release):
         try:
             value.load_state_dict(held["weights"])
         except RuntimeError:
-            _refuse("model", "has other layers than the one that was saved")
+            _refuse(
+                "model",
+                "has other layers than the saved model; pass one with the same layers",
+            )
         if digest_of(value) != held["digest"]:
-            _refuse("path", "holds other weights than were released; get a good copy")
+            _refuse(
+                "path",
+                "the file holds other weights than were released; use an intact copy",
+            )
         epochs = tuple(Epoch(**one) for one in held["history"])
         guarantee, receipt = _promise(held)
         return cls(
@@ -152,13 +164,12 @@ class ModelRelease(Release):
 
     def _lines(self) -> list[str]:
         kind, count = type(self.value).__name__, len(self)
-        line = f"model: {kind} of {count:,} numbers"
-        return [line, *self._cost(), *self._last()]
+        return [f"model: {kind} with {count:,} parameters", *self._last()]
 
-    def _cost(self) -> list[str]:
+    def _promise(self) -> str:
         if not len(self.history):
-            return []
-        return [f"ε = {self.history.epsilons[-1]:.4g} at δ = {self.delta:g} by itself"]
+            return ""
+        return promised(self.guarantee, self.delta)
 
     def _last(self) -> list[str]:
         name = self.history.shown
@@ -167,15 +178,14 @@ class ModelRelease(Release):
         _, value, low, high = _row(self.history[-1], name)
         if value is None:
             return []
-        ends = "" if low is None else f" ({low:.4g} to {high:.4g}, 95 %)"
+        ends = "" if low is None else f" (95 % interval {low:.4g} to {high:.4g})"
         return [f"{NAMES[name]}: {value:.4g}{ends}"]
 
     def __repr__(self) -> str:
         return f"<ModelRelease: {type(self.value).__name__}>"
 
     def _repr_html_(self) -> str:
-        lines = (*self._lines(), *self.sources, *self.notes)
-        return "<br>".join(html.escape(str(line)) for line in lines)
+        return in_html(str(self).splitlines())
 
 
 def _row(epoch: Epoch, name: str | None) -> tuple[Any, Any, Any, Any]:
@@ -193,7 +203,8 @@ def _refuse(argument: str, words: str) -> NoReturn:
 def _receipt_text(receipt: Receipt | None) -> str | None:
     if receipt is None:
         return None
-    kept = {name: one for name, one in vars(receipt).items() if name != "disjoint"}
+    left_out = ("disjoint", "taken")
+    kept = {name: one for name, one in vars(receipt).items() if name not in left_out}
     return json.dumps({**kept, "guarantee": to_json(receipt.guarantee)})
 
 
@@ -215,7 +226,9 @@ def _loaded(path: str | Path) -> dict[str, Any]:
     try:
         held = torch.load(Path(path), weights_only=True, map_location="cpu")
     except Exception:
-        _refuse("path", "cannot be read as a model; pass a file that .save wrote")
+        _refuse("path", "the file cannot be read as a model; pass one that .save wrote")
     if not isinstance(held, dict) or held.get("format") != FORMAT:
-        _refuse("path", "holds no released model; pass a file that .save wrote")
+        _refuse(
+            "path", "the file does not hold a released model; pass one that .save wrote"
+        )
     return held

@@ -4,7 +4,8 @@ On a GPU the kernels of a part take less time than Python takes to launch them. 
 have one shape, so they are captured once, as a CUDA graph, with made-up rows and before
 anything is charged; then each part is copied into its place and the graph is replayed.
 A graph does what it did when it was captured, so models that draw numbers on the CPU,
-wait for the GPU, or give other sums when replayed are launched as usual.
+wait for the GPU, or give other sums when replayed are launched as usual. A graph holds
+the memory of its part; if there is not enough, parts become smaller.
 """
 
 from __future__ import annotations
@@ -17,22 +18,25 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
+from dither.learn.failures import FAILED, is_shortage
 from dither.learn.gradients.clipping import Clipping
-from dither.learn.gradients.oracle import Ghost, Oracle, Weights, odd_units
+from dither.learn.gradients.oracle import Oracle, Traced, Weights, odd_units
 from dither.learn.rows import Batch
 
 __all__ = ["Replayed"]
 
 Sums = dict[str, Tensor]
 NEAR = 1e-3
-"""How far sums may be from those of a usual launch: not all kernels add in one order."""
+"""Largest difference between sums and those of a usual launch: not all kernels add in
+one order.
+"""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """What was captured, and where its rows and its sums are."""
+    """The captured graph, and the places of its rows and sums."""
 
     graph: Any
     batch: Batch
@@ -75,8 +79,8 @@ class Replayed:
             if found is not None:
                 return found
             begin()
-        inputs = tree_map(torch.clone, batch.inputs)  # a model may write into them
-        return self.oracle.sums(inputs, batch.targets, batch.there, weights, rows)
+        own = batch.map(torch.clone)  # a program may write into it
+        return self.oracle.sums(own.inputs, own.targets, own.there, weights, rows)
 
     def _fits(self, batch: Batch, weights: Weights, rows: int) -> bool:
         if self.graph is None or rows != 1 or weights is not self.graph.clipping:
@@ -85,16 +89,22 @@ class Replayed:
         return same and self.graph.places == _places(self.oracle)
 
     def capture(self, batch: Batch, clipping: Clipping, rows: int) -> None:
-        """Try to capture sums of a part like this one."""
-        if rows != 1 or not batch.there.is_cuda or not isinstance(self.oracle, Ghost):
+        """Try to capture sums of a part like this one. An error is raised if memory is
+        short and the part can be smaller; CUDA's other errors are what a model gets that
+        cannot be captured.
+        """
+        if rows != 1 or not _on_gpu(batch) or not isinstance(self.oracle, Traced):
             return
+        short = False
         try:
             with torch.cuda.device(batch.there.device):
                 self.graph = self._tried(self.oracle, batch, clipping)
-        except Exception:  # what cannot be captured is launched as usual
-            self.graph = None
+        except FAILED as error:  # what cannot be captured is launched as usual
+            self.graph, short = None, is_shortage(error)
+        if short and len(batch.there) > 1:
+            raise MemoryError("out of memory while a part was captured")
 
-    def _tried(self, oracle: Ghost, batch: Batch, clipping: Clipping) -> Graph | None:
+    def _tried(self, oracle: Traced, batch: Batch, clipping: Clipping) -> Graph | None:
         before, begin = _drawn(), torch.cuda.get_rng_state()
         usual = _usual(oracle, batch, clipping)
         if _drawn() != before:
@@ -106,7 +116,11 @@ class Replayed:
         return graph if again is not None and _near(usual, again) else None
 
 
-def _usual(oracle: Ghost, batch: Batch, clipping: Clipping) -> Sums:
+def _on_gpu(batch: Batch) -> bool:
+    return batch.there.is_cuda
+
+
+def _usual(oracle: Traced, batch: Batch, clipping: Clipping) -> Sums:
     """Sums without a graph, on a stream of their own as a capture asks for."""
     given = (batch.inputs, batch.targets, batch.there)
     stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
@@ -118,7 +132,7 @@ def _usual(oracle: Ghost, batch: Batch, clipping: Clipping) -> Sums:
     return found
 
 
-def _captured(oracle: Ghost, batch: Batch, clipping: Clipping) -> Graph:
+def _captured(oracle: Traced, batch: Batch, clipping: Clipping) -> Graph:
     own = batch.map(torch.clone)
     torch.cuda.empty_cache()
     graph: Any = torch.cuda.CUDAGraph()
@@ -155,6 +169,6 @@ def _shapes(batch: Batch) -> list[Any]:
 
 
 def _places(oracle: Oracle) -> list[int]:
-    """Where parameters and buffers are: a graph knows no other place."""
+    """Addresses of parameters and buffers: a graph knows no other place."""
     held = (*oracle.model.parameters(), *oracle.model.buffers())
     return [one.data_ptr() for one in held]

@@ -1,5 +1,5 @@
-"""Runs that can be gone on with: their steps are claimed in the book a block at a time,
-and a checkpoint is written after each block (rule R24).
+"""Runs that can be resumed: their steps are claimed in the book a block at a time, and
+a checkpoint is written after each block (rule R24).
 """
 
 from __future__ import annotations
@@ -10,30 +10,42 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dither.errors import ArgumentError
-from dither.learn.checkpoints import Saved, kind_of, read, write
+from dither.learn.checkpoints import Saved, check_place, kind_of, read, write
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
 from dither.learn.pinning import noises_in, pinned
 from dither.learn.planning import Paid as PaidRun
+from dither.learn.planning import Plan
 from dither.learn.settings import Settings
 from dither.learn.source import Source
 from dither.ledger import Account, Attempt, Receipt
 from dither.ledger.attempts import charged, check_process, is_stored, standing_of
 from dither.ledger.facts import RunFacts
+from dither.privacy.numbers import whole
 from dither.progress import working
 from dither.question import Paid, payer
 from dither.release import Source as Promised
 
 if TYPE_CHECKING:
-    from dither.learn.preparing import Ready
+    from dither.learn.ready import Ready
 
-__all__ = ["Resumed", "account_of", "blocks", "keep", "key_of", "paying", "resumed"]
+__all__ = [
+    "Resumed",
+    "account_of",
+    "blocks",
+    "every_of",
+    "keep",
+    "kept_at",
+    "key_of",
+    "paying",
+    "resumed",
+]
 
 
 @dataclass(frozen=True)
 class Resumed:
-    """Where a run goes on: what its checkpoint holds, who paid, and what the book says
-    of its steps.
+    """The state to resume a run from: the content of its checkpoint, who paid, and the
+    claimed steps in the book.
     """
 
     saved: Saved
@@ -64,7 +76,7 @@ def account_of(source: Source, settings: Settings) -> Account:
     if not isinstance(found, Account):
         raise ArgumentError(
             "checkpoint" if settings.resume is None else "resume",
-            "needs an account, whose book counts the steps; pass budget=",
+            "needs an account, whose ledger counts the steps; pass budget=",
         )
     return found
 
@@ -80,8 +92,8 @@ def resumed(account: Account, settings: Settings) -> Resumed | None:
     if receipt is None:
         raise ArgumentError(
             "resume",
-            f"is of a run that {account.name} in {account.place} has not paid for; pass "
-            "the account that did",
+            f"the account {account.name!r} in {account.place} has not paid for the run "
+            "of the checkpoint; pass the account that paid for it",
         )
     found = Resumed(saved, account, receipt, standing_of(account, receipt))
     _check(found, settings.by)
@@ -92,25 +104,56 @@ def _check(found: Resumed, by: str | None) -> None:
     saved, run = found.saved, found.run
     if pinned(saved.pinned).to_json() != {"steps": run.steps, "plan": run.plan}:
         raise ArgumentError(
-            "resume", "is of another run than was paid for; get a good copy of it"
+            "resume",
+            "the checkpoint holds another run than was paid for; pass an intact copy "
+            "as resume=",
         )
     if not 0 <= saved.lost <= saved.done <= run.claimed:
         raise ArgumentError(
             "resume",
-            "is ahead of the book, which may be an older copy; pass the newest book",
+            "the checkpoint is ahead of the ledger, which may be an older copy; use "
+            "the newest copy of the ledger",
         )
     if by != found.receipt.by:
-        raise ArgumentError("by", "is not who began the run; pass the same name")
+        raise ArgumentError(
+            "by", "must be the name that the run began with; pass that name"
+        )
     key = key_of(found.receipt, run.attempt)
     if not found.left and is_stored(found.account, key):
         why = "is finished"
         if run.ended:
-            why = "a renewal of the account, or a copy of its book, has ended"
+            why = "was ended by a renewal of the account or a copy of its ledger"
         raise ArgumentError(
             "resume",
-            f"is of a run that {why}: no step is left, and its weights came out; "
-            "leave resume out for a new run and a new charge",
+            f"the run of the checkpoint {why}: no steps remain, and its weights were "
+            "released; leave resume out to start a new run with a new charge",
         )
+
+
+def kept_at(source: Source, settings: Settings) -> Resumed | None:
+    """The place where checkpoints are written, if any, and the checkpoint to resume
+    from.
+    """
+    if not settings.keeps:
+        return None
+    if settings.validation is not None and settings.validation.part is not None:
+        raise ArgumentError(
+            "validation",
+            "cannot be a part of the units if checkpoints are written, because a "
+            "resumed run draws this part again and would measure on units that it was "
+            "trained on; pass other records, or leave checkpoint out",
+        )
+    account = account_of(source, settings)
+    found = resumed(account, settings)
+    check_place(settings.place, settings.resume)
+    return found
+
+
+def every_of(settings: Settings, plan: Plan) -> int:
+    """Steps between two checkpoints: an epoch, unless told otherwise."""
+    if settings.every is None:
+        return plan.steps_per_epoch
+    return whole("every", settings.every, "pass a number of steps such as 100")
 
 
 def key_of(receipt: Receipt, attempt: int) -> str:
@@ -121,7 +164,7 @@ def key_of(receipt: Receipt, attempt: int) -> str:
 
 @contextmanager
 def paying(ready: Ready) -> Iterator[tuple[Paid, Attempt | None]]:
-    """Charge a run before it reads anything; or go on with one that is paid for."""
+    """Charge a run before it reads anything; or resume one that is paid for."""
     plan, found = ready.plan, ready.resumed
     if found is not None:
         claimed, known = found.run.claimed, found.saved.attempt

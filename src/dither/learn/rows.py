@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter, methodcaller
 from typing import Any
 
@@ -18,11 +19,13 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.ids import codes_of, hashed, mixed
+from dither.learn.draws import apart
+from dither.learn.failures import read_or_none
 from dither.learn.gradients.oracle import Inputs
-from dither.learn.schema import Schema, arranged, plain
+from dither.learn.schema import Schema, arranged, plain, plain_targets, real
 from dither.noise import secret_bytes
 
-__all__ = ["Batch", "Rows", "Samples", "Tensors", "Units", "units_of"]
+__all__ = ["Batch", "Places", "Real", "Rows", "Samples", "Tensors", "Units", "units_of"]
 
 Places = NDArray[np.intp]
 
@@ -41,8 +44,8 @@ class Batch:
             yield self.map(itemgetter(slice(start, start + rows)))
 
     def halves(self, rows: int) -> list[Batch]:
-        """The same shape with one half of the units, and with the other; none if there
-        is one unit or nobody.
+        """The batch with one half of the units, and with the other, in the same shape;
+        none if there is one unit or nobody.
         """
         units = self.there.view(-1, rows).any(1).nonzero().flatten()
         if len(units) < 2:
@@ -51,6 +54,20 @@ class Batch:
         later = later >= units[len(units) // 2]
         return [self._without(later), self._without(~later)]
 
+    def filled(self, row: Batch) -> Batch:
+        """The batch with this row in all places where none is there. A model may fail on
+        rows of zeros, and whether a part has such places must change nothing.
+        """
+        if self.there.device.type == "cpu" and bool(self.there.all()):
+            return self
+
+        def filled(values: Tensor, one: Tensor) -> Tensor:
+            there = self.there.view(-1, *[1] * (values.ndim - 1)).bool()
+            return torch.where(there, values, one)
+
+        inputs = tree_map(filled, self.inputs, row.inputs)
+        return Batch(inputs, filled(self.targets, row.targets), self.there)
+
     def _without(self, gone: Tensor) -> Batch:
         return self.map(lambda one: _masked(one, ~gone))
 
@@ -58,13 +75,13 @@ class Batch:
         return self.map(methodcaller("to", device))
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
-        """The same of what a function makes of each tensor."""
+        """The batch with a function applied to each tensor."""
         inputs = tree_map(function, self.inputs)
         return Batch(inputs, function(self.targets), function(self.there))
 
 
 class Rows(ABC):
-    """Where rows are taken from, by their numbers."""
+    """Source of rows, which are taken by their numbers."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -109,6 +126,20 @@ class Tensors(Rows):
 
 
 @dataclass(frozen=True)
+class Real(Rows):
+    """Rows whose real numbers have the type of a model's parameters."""
+
+    rows: Rows
+    kind: torch.dtype
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, places: Places) -> Batch:
+        return self.rows.take(places).map(lambda one: real(one, self.kind))
+
+
+@dataclass(frozen=True)
 class Samples(Rows):
     """Rows of a map-style `Dataset`, each collated by itself, so that an odd one changes
     no other. One that cannot be read, or has another shape, does not count.
@@ -124,9 +155,10 @@ class Samples(Rows):
     def take(self, places: Places) -> Batch:
         inputs, targets = self.schema.blank(len(places))
         there = torch.zeros(len(places), dtype=torch.bool, device="cpu")
-        held = [*tree_leaves(inputs), targets]
+        held, begin = [*tree_leaves(inputs), targets], apart(torch.device("cpu"))
         for line, place in enumerate(places.tolist()):
-            found = None if place < 0 else self._row(place)
+            begin(line)
+            found = None if place < 0 else read_or_none(partial(self._row, place))
             if found is not None:
                 for one, value in zip(held, found, strict=True):
                     one[line] = value
@@ -134,15 +166,14 @@ class Samples(Rows):
         return Batch(inputs, targets, there)
 
     def _row(self, place: int) -> list[Tensor] | None:
-        """The tensors of a row, if it is as declared."""
-        try:
-            inputs, target = self.collate([self.dataset[place]])
-            inputs, target = arranged(inputs, plain), plain(target)
-            if Schema.of(inputs, target) != self.schema:
-                return None
-            row = [one[0] for one in (*tree_leaves(inputs), target)]
-        except Exception:  # whatever its code does with an odd record
+        """The tensors of a row, if it is as declared. The dataset's own code may do
+        anything with an odd record.
+        """
+        inputs, target = self.collate([self.dataset[place]])
+        inputs, target = arranged(inputs, plain), plain_targets(target)
+        if Schema.of(inputs, target) != self.schema:
             return None
+        row = [one[0] for one in (*tree_leaves(inputs), target)]
         return row if all(bool(torch.isfinite(one).all()) for one in row) else None
 
 
@@ -161,8 +192,8 @@ def _masked(values: Tensor, there: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Units:
-    """Which rows each unit has. Where one has more than `most`, those that are first in
-    a secret order count (rule R8).
+    """Which rows each unit has. If one has more than `most`, those that are first in a
+    secret order count (rule R8).
     """
 
     rows: Rows
@@ -174,12 +205,15 @@ class Units:
         return len(self.begin) - 1
 
     def take(self, units: Places, count: int) -> Batch:
-        """The rows of these units and of as many empty ones as `count` has more."""
+        """The rows of these units, and of empty ones: -1 is one, and as many as `count` has
+        more.
+        """
         places = np.full((count, self.most), -1, np.intp)
+        lines = np.flatnonzero(units >= 0)
         if self.most == 1:
-            places[: len(units), 0] = self.order[self.begin[units]]
+            places[lines, 0] = self.order[self.begin[units[lines]]]
             return self.rows.take(places.reshape(-1))
-        for line, unit in enumerate(units.tolist()):
+        for line, unit in zip(lines.tolist(), units[lines].tolist(), strict=True):
             own = self.order[self.begin[unit] : self.begin[unit + 1]][: self.most]
             places[line, : own.size] = own
         return self.rows.take(places.reshape(-1))
@@ -204,7 +238,9 @@ def units_of(rows: Rows, owners: Any, most: int) -> Units:
 
 
 def _shuffled(order: Places, begin: Places, owners: Any, most: int) -> Places:
-    """The rows of each unit that has more than so many in the order of their hashes."""
+    """The rows of each unit that has more than this number, in the order of their
+    hashes.
+    """
     sizes = np.diff(begin)
     many = np.flatnonzero(sizes > most)
     if not many.size:

@@ -19,12 +19,16 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from torch.utils._pytree import tree_map_only
 
 from dither.errors import ArgumentError
+from dither.learn.failures import FAILED
 from dither.privacy.numbers import positive
 from dither.privacy.training import levels
 
 __all__ = ["Cosine", "Linear", "factors_of", "optimizer_of", "scheduler_of"]
 
-WAY_OUT = "pass a function of the part that is done, such as Linear(1.0, 0.5)"
+WAY_OUT = (
+    "pass a function of the finished part of the run, such as Linear(1.0, 0.5), or "
+    "a list"
+)
 
 
 @dataclass(frozen=True)
@@ -68,36 +72,42 @@ def _listed(schedule: Schedule, steps: int) -> list[float]:
     elif isinstance(schedule, Sequence) and not isinstance(schedule, str):
         listed = list(schedule)
     else:
-        raise ArgumentError("noise_schedule", f"is neither of both; {WAY_OUT}")
+        raise ArgumentError(
+            "noise_schedule", f"must be a function or a list; {WAY_OUT}"
+        )
     if len(listed) != steps:
         raise ArgumentError(
-            "noise_schedule", f"must have one factor for each of {steps:,} steps"
+            "noise_schedule",
+            f"must have one factor for each of {steps:,} steps; pass a list of this "
+            "length, or a function such as Linear(1.0, 0.5)",
         )
     return [positive("noise_schedule", one, WAY_OUT) for one in listed]
 
 
 def optimizer_of(optimizer: Any, lr: float | None) -> Callable[..., Optimizer]:
-    """What makes the optimizer: it is made for the trained copy of the model."""
+    """A factory of the optimizer, which is made for the trained copy of the model."""
     kind = optimizer.func if isinstance(optimizer, partial) else optimizer
     if isinstance(optimizer, Optimizer) or not callable(optimizer):
         raise ArgumentError(
             "optimizer",
-            "must be a class or a partial of one, such as torch.optim.Adam: it is made "
-            "for a copy of the model",
+            "must be a class or a partial of one, because it is made for a copy of the "
+            "model; pass one such as torch.optim.Adam",
         )
     for odd in (LBFGS, SparseAdam):
         if isinstance(kind, type) and issubclass(kind, odd):
             raise ArgumentError(
                 "optimizer",
-                f"{odd.__name__} needs more than one noisy gradient a step, or a sparse "
-                "one; use torch.optim.SGD or Adam",
+                f"the optimizer {odd.__name__} needs several gradients per step, or "
+                "sparse ones, but private training has one dense gradient; use "
+                "torch.optim.SGD or Adam",
             )
     rated = isinstance(optimizer, partial) and "lr" in optimizer.keywords
     if lr is None and kind is SGD and not rated:
         raise ArgumentError(
             "lr",
-            "is missing: SGD's own rate of 0.001 learns next to nothing from clipped "
-            "gradients; pass lr=1.0, or optimizer=torch.optim.Adam with lr=0.02",
+            "is missing, but the default of SGD, 0.001, is too small for "
+            "clipped gradients; pass lr=1.0, or optimizer=torch.optim.Adam with "
+            "lr=0.02",
         )
     if lr is not None:
         optimizer = partial(optimizer, lr=positive("lr", lr, "pass a rate such as 0.1"))
@@ -128,25 +138,32 @@ def scheduler_of(scheduler: Any, optimizer: Optimizer) -> LRScheduler | None:
     if isinstance(scheduler, LRScheduler) or not callable(scheduler):
         raise ArgumentError(
             "scheduler",
-            "must be made for the trained copy; pass a partial, such as "
+            "must be a class or a partial of one, because it is made for a copy of the "
+            "optimizer; pass one such as "
             "partial(torch.optim.lr_scheduler.CosineAnnealingLR, T_max=steps)",
         )
     try:
         found = scheduler(optimizer)
-    except Exception as error:
+    except FAILED as error:
         raise ArgumentError(
-            "scheduler", f"cannot be made ({error!s:.200}); pass a partial"
+            "scheduler",
+            f"cannot be made ({error!s:.200}); pass a partial with all arguments but "
+            "the optimizer",
         ) from None
     if isinstance(found, ReduceLROnPlateau):
         _refuse_plateau()
     if not isinstance(found, LRScheduler):
-        raise ArgumentError("scheduler", "must make one of PyTorch's schedulers")
+        raise ArgumentError(
+            "scheduler",
+            "must return a scheduler of PyTorch; pass a class of "
+            "torch.optim.lr_scheduler, or a partial of one",
+        )
     return found
 
 
 def _refuse_plateau() -> None:
     raise ArgumentError(
         "scheduler",
-        "ReduceLROnPlateau follows a loss, and that of private rows is private; use one "
-        "that follows the steps, such as CosineAnnealingLR",
+        "cannot be ReduceLROnPlateau, because it follows the loss of private rows; use "
+        "one that follows the number of steps, such as CosineAnnealingLR",
     )

@@ -5,7 +5,7 @@ and types are public, as the columns of a table are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from dither.learn.gradients.oracle import Inputs
 
-__all__ = ["Field", "Schema", "arranged", "plain"]
+__all__ = ["Field", "Schema", "arranged", "plain", "plain_targets", "real"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,14 @@ class Schema:
         inputs = tree_map(lambda one: one.blank(count), self.inputs)
         return inputs, self.target.blank(count)
 
+    def real(self, kind: torch.dtype) -> Schema:
+        """This row with real numbers of another type."""
+
+        def field(one: Field) -> Field:
+            return replace(one, type=kind) if one.type.is_floating_point else one
+
+        return Schema(tree_map(field, self.inputs), field(self.target))
+
     @property
     def words(self) -> str:
         """The inputs, as messages name them."""
@@ -63,8 +71,8 @@ class Schema:
 
 
 def arranged(values: Any, one: Callable[[Any], Any]) -> Any:
-    """What somebody passes as inputs, in one form: a dict by sorted names, a tuple where
-    there are several tensors, else what `one` makes of it.
+    """The caller's inputs in one form: a dict by sorted names, a tuple if there are
+    several tensors, else the result of `one`.
     """
     if isinstance(values, Mapping):
         return {name: one(values[name]) for name in sorted(values)}
@@ -78,11 +86,24 @@ def _is_array(value: Any) -> bool:
 
 
 def plain(values: Any) -> Tensor:
-    """Numbers as the trainer has them: reals in float32, whole numbers in int64."""
+    """Numbers as the trainer has them: reals in float32, whole numbers in int64; booleans
+    stay what they are.
+    """
     if isinstance(values, np.ndarray):
         # PyTorch takes neither steps backwards nor arrays that cannot be written.
         values = np.require(values, requirements=["C", "W"])
     found = torch.as_tensor(values, device="cpu").detach()
     if found.dtype.is_complex or found.dtype.is_floating_point:
         return found.to(torch.float32)
-    return found.to(torch.int64)
+    return found if found.dtype == torch.bool else found.to(torch.int64)
+
+
+def plain_targets(values: Any) -> Tensor:
+    """Targets as the trainer has them: booleans are labels 0 and 1."""
+    found = plain(values)
+    return found.to(torch.int64) if found.dtype == torch.bool else found
+
+
+def real(values: Tensor, kind: torch.dtype) -> Tensor:
+    """Real numbers in this type; others stay as they are."""
+    return values.to(kind) if values.is_floating_point() else values

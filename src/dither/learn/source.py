@@ -1,14 +1,16 @@
-"""Where rows come from: what is public of them, and how they are read after the charge."""
+"""Source of rows: the public facts about them, and how they are read after the charge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from dither.dataset import Dataset
 from dither.learn.names import EACH_ROW
-from dither.learn.rows import Rows
+from dither.learn.rows import Real, Rows
 from dither.learn.schema import Schema
 from dither.ledger import Receipt
 
@@ -18,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["Read", "Source"]
 
 Read = tuple[Rows, Any]
-"""Rows, and the id of each row's owner; None where each row is a unit of its own."""
+"""Rows, and the id of each row's owner; None if each row is a unit of its own."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from. `read` is called after the charge, with its receipt;
-    `reading` reads public frames in the same way, where there are columns.
+    """Source of rows. `read` is called after the charge, with its receipt; `reading`
+    reads public frames in the same way, if there are columns.
     """
 
     schema: Schema
@@ -37,10 +39,22 @@ class Source:
     reading: Reading | None = None
     columns: tuple[str, ...] = ()
     """Which columns are read, and how, in full."""
+    real_type: torch.dtype = torch.float32
+
+    def real(self, kind: torch.dtype) -> Source:
+        """Rows for a model whose parameters are of this type."""
+        if kind == torch.float32:
+            return self
+
+        def read(receipt: Receipt | None) -> Read:
+            rows, owners = self.read(receipt)
+            return Real(rows, kind), owners
+
+        return replace(self, schema=self.schema.real(kind), read=read, real_type=kind)
 
     @property
     def classes(self) -> int | None:
-        """How many classes the target was declared to have; None where it was not."""
+        """Number of declared classes of the target; None if it was not declared."""
         return None if self.reading is None else self.reading.classes
 
     @property

@@ -6,6 +6,8 @@ part of a batch to the next.
 
 from __future__ import annotations
 
+import random  # allowed: its generators are refused
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,19 +20,33 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Held", "held_by"]
+from dither.learn.reach import is_own, put_back, reached
+
+__all__ = ["GENERATORS", "HOOKS", "Held", "held_by"]
 
 HIDDEN = ("_parameters", "_buffers", "_modules")
 """Names of places that names of tensors leave out."""
 OWN = frozenset(nn.Module().__dict__) - {"training", *HIDDEN}
-"""What every module has; the rest of its `__dict__` is its code's."""
+"""Attributes that every module has; the rest of its `__dict__` is its code's."""
+HOOKS = (
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+)
 PLAIN = (
     str | bytes | int | float | complex | bool | None | type | ModuleType | FunctionType
     | BuiltinFunctionType | Enum | torch.dtype | torch.device
 )  # fmt: skip
-"""What holds nothing that could change."""
+"""Types that hold nothing that could change."""
 CONTAINERS = (dict, list, set, tuple, frozenset, deque)
 """These have no attributes."""
+GENERATORS = (
+    torch.Generator,
+    np.random.Generator,  # allowed: it is refused
+    np.random.RandomState,  # allowed: it is refused
+    random.Random,
+)
 MISSING = object()
 
 
@@ -41,32 +57,48 @@ class Kept:
     tensor: Tensor
     data: Tensor
     copy: Tensor
+    gradient: Tensor | None
+    learns: bool
 
     @classmethod
     def of(cls, tensor: Tensor) -> Kept:
-        return cls(tensor, tensor.data, tensor.detach().clone())
+        gradient = tensor.grad if tensor.is_leaf else None
+        learns = tensor.requires_grad
+        return cls(tensor, tensor.data, tensor.detach().clone(), gradient, learns)
 
     def restore(self) -> None:
+        self.restore_flags()
         if not _same(self.tensor, self.copy):
             self.tensor.data = self.data
             self.data.copy_(self.copy)
 
+    def restore_flags(self) -> None:
+        if self.tensor.is_leaf:
+            if self.tensor.grad is not self.gradient:
+                self.tensor.grad = self.gradient
+            if self.tensor.requires_grad != self.learns:
+                self.tensor.requires_grad_(self.learns)
+
 
 @dataclass(frozen=True)
 class Held:
-    """What a module held at some moment."""
+    """The state of a module at some moment."""
 
     model: nn.Module
     kept: dict[int, Kept]
     places: tuple[Callable[[], None], ...]
 
     @classmethod
-    def of(cls, model: nn.Module) -> Held:
+    def of(cls, model: nn.Module, *code: Any) -> Held:
+        """The state now. If other `code` that rows meet is passed, such as a loss, all that
+        it and the model can reach is held too: closures, attributes of classes, global
+        names, hooks.
+        """
         kept, places = {}, []
-        for _, one in held_by(model):
+        for _, one in held_by(model, *code):
             if isinstance(one, Tensor):
                 kept[id(one)] = Kept.of(one)
-            elif (refill := _refill(one)) is not None:
+            elif (refill := _refill(one, bool(code))) is not None:
                 places.append(refill)
         return cls(model, kept, tuple(places))
 
@@ -76,6 +108,8 @@ class Held:
             refill()
         on_gpu = [one for one in self.kept.values() if one.data.is_cuda]
         with torch.no_grad():
+            for one in on_gpu:
+                one.restore_flags()
             for one in self.kept.values():
                 if not one.data.is_cuda:
                     one.restore()
@@ -100,28 +134,43 @@ def _put_back(kept: list[Kept]) -> None:
         torch._foreach_copy_([one.data for one in kept], [one.copy for one in kept])
 
 
-def held_by(model: nn.Module) -> Iterator[tuple[str, Any]]:
+def held_by(model: nn.Module, *code: Any) -> Iterator[tuple[str, Any]]:
     """Everything that a module holds, directly or in what it holds, each thing once and
-    with a name.
+    with a name; with `code`, also what it and the module's own code can reach.
     """
     seen: set[int] = set()
     ahead: deque[tuple[str, Any]] = deque(model.named_modules())
     modules = {id(one) for _, one in ahead}
+    ahead.extend(("loss", one) for one in code)
     while ahead:
         name, one = ahead.popleft()
-        if isinstance(one, PLAIN) or id(one) in seen:
+        if id(one) in seen or (isinstance(one, PLAIN) and not (code and _leads(one))):
             continue
         seen.add(id(one))
         yield name, one
-        parts = () if isinstance(one, Tensor) else _parts(one)
+        parts = () if isinstance(one, Tensor) else _parts(one, bool(code))
         for key, part in parts:
             if id(part) not in modules:
                 inner = name if key in HIDDEN else f"{name}.{key}" if name else str(key)
                 ahead.append((inner, part))
 
 
-def _parts(one: Any) -> Iterator[tuple[Any, Any]]:
-    """What is in a container, and the attributes of anything."""
+def _leads(one: Any) -> bool:
+    """Whether this is code of somebody's own, which may lead to more."""
+    return isinstance(one, FunctionType | type) and is_own(one)
+
+
+def _parts(one: Any, deep: bool = False) -> Iterator[tuple[Any, Any]]:
+    """The content of a container, and the attributes of anything; `deep`, also the class
+    of a thing, hooks, and what code leads to.
+    """
+    if deep:
+        yield "class", type(one)
+        if isinstance(one, nn.Module):
+            yield from ((name, vars(one)[name]) for name in HOOKS)
+        if isinstance(one, FunctionType | type):
+            yield from reached(one)
+            return
     if isinstance(one, dict):
         yield from list(one.items())
     elif isinstance(one, list | tuple | set | frozenset | deque):
@@ -153,8 +202,14 @@ def _slots(kind: type) -> list[str]:
     return [name for one in every for name in one if not name.startswith("__")]
 
 
-def _refill(one: Any) -> Callable[[], None] | None:
-    """What puts a thing's parts back; None if it has none that could change."""
+def _refill(one: Any, deep: bool = False) -> Callable[[], None] | None:
+    """A function that restores a thing's parts; None if it has no parts that could
+    change.
+    """
+    if deep and _leads(one):
+        return put_back(one)
+    if isinstance(one, bytearray | array):
+        return _again_in_place(one)
     if isinstance(one, np.ndarray):
         values = one.copy()
         return lambda: np.copyto(one, values)
@@ -168,6 +223,15 @@ def _refill(one: Any) -> Callable[[], None] | None:
             refill()
 
     return both
+
+
+def _again_in_place(one: Any) -> Callable[[], None]:
+    before = one[:]
+
+    def refill() -> None:
+        one[:] = before
+
+    return refill
 
 
 def _refill_items(one: Any) -> Callable[[], None] | None:

@@ -22,6 +22,7 @@ from dither.learn.columns import (
 )
 from dither.learn.names import (
     EACH_ROW,
+    check_apart,
     column_in,
     facts_of,
     ids_of,
@@ -36,7 +37,9 @@ from dither.ledger import Receipt
 
 __all__ = ["frame_source", "opened_source", "unread"]
 
-OTHERWISE = 'or say how each is read, such as {"age": (0, 110), "sex": ["F", "M"]}'
+OTHERWISE = (
+    'or a dict of how each is read, such as {"age": (0, 110), "sex": ["F", "M"]}'
+)
 FEW = 3
 """More neighbouring columns than this, read alike, are not named one by one."""
 
@@ -49,6 +52,7 @@ def frame_source(
     for name in names:
         column_in(data, "inputs", name)
     column_in(data, "target", target)
+    check_apart(names, target)
     how = [stated(name, _how(inputs, name)) for name in names]
     columns = Columns(tuple(how), target_of(classes))
     reading = Reading(tuple(names), target, columns)
@@ -83,7 +87,7 @@ def _in_full(names: Sequence[str], columns: Columns) -> tuple[str, ...]:
 
 
 def _stated(one: Column) -> str:
-    """What was declared, and nothing that an object came to hold by being used."""
+    """The declared parts, without anything that an object came to hold by being used."""
     held = {each.name: getattr(one, each.name) for each in fields(one)}
     return f"{type(one).__name__} {held}"
 
@@ -117,6 +121,7 @@ def opened_source(
     how = [declared(one, _how(inputs, name)) for name, one in pairs]
     columns = Columns(tuple(how), declared_target(facts[-1]))
     fetched = [one.column for one in facts]
+    check_apart(fetched[:-1], fetched[-1])
     reading = Reading(tuple(fetched[:-1]), fetched[-1], columns)
 
     def read(receipt: Receipt | None) -> Read:

@@ -5,39 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Unpack
 
-import torch
 from torch import nn
 
 from dither.by_name import by_name
 from dither.dataset import Dataset
-from dither.learn.clipping import Adapting, Adaptive
-from dither.learn.draws import secretly
-from dither.learn.gradients.oracle import trained
-from dither.learn.heap import keep_memory
+from dither.learn.clipping import Adapting
 from dither.learn.history import Epoch, History
 from dither.learn.holding import Records
 from dither.learn.loop import Loop
-from dither.learn.preparing import (
-    Ready,
-    differentiating,
-    every_of,
-    kept_at,
-    micro_of,
-    planned,
-    prepared,
-)
+from dither.learn.part_size import micro_of
+from dither.learn.preparing import differentiating, planned, prepared
 from dither.learn.previewing import Preview, preview_of
-from dither.learn.release import ModelRelease, digest_of
-from dither.learn.resuming import blocks, keep, key_of, paying
+from dither.learn.ready import Ready
+from dither.learn.release import ModelRelease
+from dither.learn.resuming import blocks, every_of, keep, kept_at, paying
+from dither.learn.rows import Units
+from dither.learn.run.course import read
+from dither.learn.run.release import notes_of, released
 from dither.learn.settings import Settings, Training
-from dither.learn.silence import silently
 from dither.learn.tables import unread
-from dither.ledger import Account, Attempt
-from dither.ledger.attempts import check_process
+from dither.learn.validation import HeldOut
+from dither.ledger import Attempt
 from dither.question import Paid
-from dither.release import Source
 
-__all__ = ["EXAMPLE", "preview", "released", "train"]
+__all__ = ["EXAMPLE", "notes_on", "preview", "train"]
+
+PAID = "nothing more, the run is already charged"
 
 EXAMPLE = "train(model, data, loss=loss, epochs=20, batch=256, lr=1.0, epsilon=3)"
 
@@ -85,15 +78,16 @@ def train(model: nn.Module, data: Any, **options: Unpack[Training]) -> ModelRele
     the multiplier times the radius is added to it; all steps compose numerically, and an
     account is charged for them in the cheapest way (docs/proofs/training.md).
     Assumes: starting weights, the shape of a row, `example`, `units`, `rows`, `classes`
-    and `public` are public; the model mixes private rows no more than made-up ones; a
-    `Dataset` makes each row from that record alone. Arithmetic is
-    that of floats. How long it takes is not protected.
+    and `public` are public; PyTorch's rules for batches give each row what it gets
+    alone; a `Dataset` makes each row from that record alone. Arithmetic is that of
+    floats. How long it takes is not protected.
     """
-    ready = prepared(model, data, Settings(**options))
+    ready = prepared(model, data, Settings(**options), quick=True)
     with paying(ready) as (paid, attempt):
-        epochs = _run(ready, paid) if attempt is None else _kept(ready, paid, attempt)
+        epochs = _steps(ready, paid, attempt)
         history = History(epochs, ready.plan.epsilon_after)
-        return ModelRelease(**released(ready, paid.source, history, attempt))
+        notes = notes_on(ready, history)
+        return ModelRelease(**released(ready, paid.source, history, notes, attempt))
 
 
 @by_name(EXAMPLE.replace("train", "preview"), Training)
@@ -119,105 +113,58 @@ def preview(model: nn.Module, data: Any, **options: Unpack[Training]) -> Preview
     if ready.resumed is None:
         return found
     left, lost = ready.resumed.left, ready.resumed.lost
-    return replace(found, affordable=True, left=left, lost=lost)
+    return replace(
+        found, left=left, lost=lost, affordable=True, cost=PAID, remaining=""
+    )
 
 
-def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
-    """Read the records, and run all steps."""
-    with differentiating(ready.model, ready.settings.precision):
-        loop = _reading(ready, paid, [])
-        loop.run(1, ready.plan.steps)
-    return tuple(loop.epochs)
-
-
-def _kept(ready: Ready, paid: Paid, attempt: Attempt) -> tuple[Epoch, ...]:
-    """The same a block at a time: claim its steps, run them, write a checkpoint. Records
-    are read after the first claim, so not at all where nothing is left.
+def _steps(ready: Ready, paid: Paid, attempt: Attempt | None) -> tuple[Epoch, ...]:
+    """Run the steps that are left, a block at a time. If there are checkpoints, a block
+    is claimed in the book before it runs, and one is written after it. Records are read
+    after the first claim, so not at all if nothing is left.
     """
-    found = ready.resumed
+    found, loop = ready.resumed, None
     epochs = [] if found is None else list(found.saved.epochs)
-    start = (0, 0) if found is None else (found.saved.done, found.saved.lost)
-    # From now on this attempt is the one that the file knows.
-    keep(ready, attempt, epochs, *start)
-    lost, loop = 0 if found is None else found.lost, None
+    if attempt is not None:
+        # From now on this attempt is the one that the file knows.
+        start = (0, 0) if found is None else (found.saved.done, found.saved.lost)
+        keep(ready, attempt, epochs, *start)
+
+    def units() -> tuple[Units, HeldOut | None]:
+        return Records.read(ready, paid.receipt).units(ready)
+
     with differentiating(ready.model, ready.settings.precision):
         for first, last in blocks(ready):
-            attempt.claim(first, last)
-            loop = loop or _reading(ready, paid, epochs)
+            if attempt is not None:
+                attempt.claim(first, last)
+            if loop is None:
+                held, out = read(ready.device, units)
+                loop = Loop(ready, held, paid.tell, epochs, out)
             stopped = loop.run(first, last)
-            keep(ready, attempt, epochs, loop.done, lost)
+            if attempt is not None:
+                lost = 0 if found is None else found.lost
+                keep(ready, attempt, epochs, loop.done, lost)
             if stopped:
                 break
     return tuple(epochs)
 
 
-def _reading(ready: Ready, paid: Paid, epochs: list[Epoch]) -> Loop:
-    keep_memory()
-    with secretly(ready.device), silently():
-        units, held = Records.read(ready, paid.receipt).units(ready)
-    return Loop(ready, units, paid.tell, epochs, held)
-
-
-def released(
-    ready: Ready, source: Source, history: History, attempt: Attempt | None = None
-) -> dict[str, Any]:
-    """What a release of a run holds; the book notes which weights came out."""
-    check_process(ready.process)
-    value = _trained(ready)
-    digest = digest_of(value)
-    account, receipt = ready.plan.question.account, source.receipt
-    if attempt is not None:
-        key = key_of(attempt.receipt, attempt.number)
-        attempt.store(key, f"sha256 {digest}")
-    elif isinstance(account, Account) and receipt is not None:
-        account.store(receipt, key_of(receipt, receipt.number), f"sha256 {digest}")
-    return {
-        "what": "model",
-        "value": value,
-        "sources": (source,),
-        "notes": _notes(ready),
-        "history": history,
-        "delta": ready.plan.delta,
-        "digest": digest,
-        "reading": ready.source.reading,
-    }
-
-
-def _trained(ready: Ready) -> nn.Module:
-    """A module that no private row went through, with the noisy weights."""
-    weights, own = trained(ready.model), trained(ready.fresh)
-    with torch.no_grad():
-        for name, one in own.items():
-            one.copy_(weights[name])
-    return ready.fresh
-
-
-def _notes(ready: Ready) -> tuple[str, ...]:
-    plan = ready.plan
-    said = [
-        f"{plan.units:,} units: declared by whoever asked"
-        if ready.source.dataset is None
-        else f"{plan.units:,} units: the declared population",
-        "starting weights: assumed public",
-        "noise in float arithmetic",
-        ready.optimizer_words,
-    ]
+def notes_on(ready: Ready, history: History) -> tuple[str, ...]:
+    plan, found = ready.plan, ready.resumed
+    ways, end = [ready.optimizer_words], []
     if ready.settings.precision == "bf16":
-        said.append("layers computed in bfloat16, clipping and noise in float32")
-    if plan.rows > 1:
-        said.append(f"of each unit at most {plan.rows} rows count")
-    if isinstance(ready.settings.clip, Adaptive):
-        said.append(
-            "the clipping radius follows a noisy count, which is part of the cost"
-        )
-    if ready.settings.public is not None:
-        said.append("test data: public, by whoever passed it")
+        ways.append("layers computed in bfloat16, clipping and noise in float32")
     if plan.validation is not None:
-        said.append(f"{plan.validation}: part of the cost")
-    lost = 0 if ready.resumed is None else ready.resumed.lost
+        end.append(f"{plan.validation}, part of the cost")
+    lost = 0 if found is None else found.lost
     if lost:
-        said.append(
-            f"{lost:,} of {plan.steps:,} steps were lost when the run stopped: they are "
-            "paid for, and not in the weights"
+        was, it, are = ("was", "it", "is") if lost == 1 else ("were", "they", "are")
+        end.append(
+            f"{lost:,} of {plan.steps:,} steps {was} lost when the run stopped; {it} "
+            f"{was} charged, but {are} not in the weights"
         )
-    return (*said, *ready.source.notes)
+    # A run that has no steps left to take was not stopped: its last ones are lost.
+    stopped = history.stopped(plan.steps)
+    if stopped and (found is None or found.left):
+        end.append(stopped)
+    return notes_of(ready, "unit", ways=ways, end=end)

@@ -12,21 +12,23 @@ from torch import nn
 
 from dither.by_name import by_name
 from dither.errors import ArgumentError
-from dither.learn.asking import Asked, way_of
 from dither.learn.calibrating import Way, best_way
 from dither.learn.candidates import Candidate, candidates_of
 from dither.learn.draws import secretly
+from dither.learn.failures import FAILED
 from dither.learn.grids import TIME
-from dither.learn.heap import keep_memory
 from dither.learn.history import Epoch, History
 from dither.learn.holding import Records
 from dither.learn.loop import Loop
-from dither.learn.planning import Plan, plan_with
-from dither.learn.preparing import Ready, asked_for, differentiating, prepared
+from dither.learn.planning import Asked, Plan, plan_with, way_of
+from dither.learn.preparing import asked_for, differentiating, prepared
+from dither.learn.ready import Ready
 from dither.learn.release import ModelRelease
+from dither.learn.run.course import keep_memory
+from dither.learn.run.release import released
 from dither.learn.settings import Settings, Training
 from dither.learn.silence import muted
-from dither.learn.training import EXAMPLE, released
+from dither.learn.training import EXAMPLE, notes_on
 from dither.ledger import Receipt
 from dither.privacy.repetition import Repetitions
 from dither.question import Question
@@ -34,12 +36,13 @@ from dither.question import Question
 __all__ = ["SearchRelease", "search"]
 
 RUNS = 2
-"""So many runs for each candidate on average, unless stated."""
+"""Average number of runs for each candidate, unless stated."""
 EACH = "each"
 ACCURACY, LOSS = "accuracy", "loss"
 GRIDDED = EXAMPLE.replace("train(model, data", 'search(model, data, {"lr": [0.1, 1.0]}')
 USER_CODE = (
-    "model, loss, optimizer and scheduler see every run: assumed to keep nothing of it"
+    "the model, loss, optimizer and scheduler see every run and are assumed to store "
+    "nothing of it"
 )
 
 
@@ -99,7 +102,7 @@ def search(
         ready, epochs = best.result()
         spent = tuning.way.charged.epsilon_at(ready.plan.delta)
         history = History(epochs, lambda _: spent)
-        held = released(ready, paid.source, history)
+        held = released(ready, paid.source, history, notes_on(ready, history))
     params = tuning.candidates[best.number].params
     held["notes"] = (*tuning.notes(params), *held["notes"])
     return SearchRelease(**held, best_params=dict(params), best_score=best.score)
@@ -116,8 +119,14 @@ class Finished:
     epochs: tuple[Epoch, ...] = ()
     failed: Exception | None = None
 
+    def or_better(self, other: Finished) -> Finished:
+        """The better of two runs; the first of equals."""
+        return other if other.rank > self.rank else self
+
     def result(self) -> tuple[Ready, tuple[Epoch, ...]]:
-        """Of runs that all failed, one says why; which one of them is not told."""
+        """The best run. If all runs failed, raise the error of one of them, without
+        naming the run.
+        """
         if self.failed is not None:
             raise self.failed
         assert self.ready is not None
@@ -176,18 +185,17 @@ class Tuning:
     def best(self, chosen: Sequence[int], receipt: Receipt | None) -> Finished:
         """The best run. Of equals the first stays, which is any of them."""
         with secretly(self.device):
-            first = self.ready(chosen[0])
             keep_memory()
-            records = Records.read(first, receipt)
+            records = Records.read(self.ready(chosen[0]), receipt)
         found = self._run(chosen[0], records)
         for number in chosen[1:]:
-            other = self._run(number, records)
-            found = other if other.rank > found.rank else found
+            found = found.or_better(self._run(number, records))
         return found
 
     def _run(self, number: int, records: Records) -> Finished:
-        """One run. What optimizers and tests draw is seeded anew: else a run would depend
-        on how many there were before it, and callers could count them afterwards.
+        """One run. What optimizers and tests draw is seeded again: else a run would
+        depend on how many there were before it, and callers could count them
+        afterwards.
         """
         with secretly(self.device):
             return self._finished(number, records)
@@ -207,7 +215,9 @@ class Tuning:
                 loop.run(1, ready.plan.steps)
             epochs = tuple(loop.epochs)
             value = _reached(epochs[-1], self.scored)
-        except Exception as error:
+        except FAILED as error:
+            if not isinstance(error, Exception):
+                error = RuntimeError("the run ended itself with sys.exit()")
             return Finished(number, -math.inf, failed=error)
         rank = value if self.scored == ACCURACY else -value
         rank = -1e300 if math.isnan(rank) else max(rank, -1e300)
@@ -230,7 +240,7 @@ def _ways(
 ) -> list[Repetitions | None]:
     """Each candidate once, which is None, or a random number of runs."""
     if isinstance(eta, str) or eta is None:
-        raise ArgumentError("eta", "must be a number here; pass 0 or 1")
+        raise ArgumentError("eta", "must be a number; pass 0 or 1")
     if repetitions == EACH or (count == 1 and repetitions is None):
         return [None]
     if isinstance(repetitions, str):
@@ -253,7 +263,7 @@ def _tried(one: Candidate, data: Any) -> tuple[Ready, Asked]:
 
 
 def _scored(ready: Ready, scoring: str | None) -> str:
-    """What runs are scored by, which must be there for each candidate."""
+    """Name of the score of runs, which must exist for each candidate."""
     validation = ready.plan.validation
     if validation is None:
         known = [LOSS] if ready.probed.classes is None else [ACCURACY, LOSS]
@@ -263,12 +273,14 @@ def _scored(ready: Ready, scoring: str | None) -> str:
         return known[0]
     if scoring not in known:
         listed = " or ".join(f'"{one}"' for one in known)
-        raise ArgumentError("scoring", f"must be {listed} here, or left out")
+        raise ArgumentError(
+            "scoring", f"must be {listed} for this search; pass that, or leave it out"
+        )
     return scoring
 
 
 def _reached(last: Epoch, scored: str) -> float:
-    """What a run reached at its end."""
+    """The final score of a run."""
     public, held = getattr(last, scored), getattr(last, f"validation_{scored}")
     value = public if held is None else held
     return math.nan if value is None else float(value)

@@ -1,5 +1,5 @@
-"""Whom a model protects, how many of them there are, and how many of their rows count:
-what is stated, or declared for the dataset.
+"""The unit that a model protects, the number of units, and the rows per unit: stated,
+or declared for the dataset.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["About", "population_of", "rows_of", "terms_of", "unit_of", "units_of
 MANY_UNITS = 10**12
 MANY_ROWS = 10**6
 OWNER = Unit("owner")
-UNITS = "pass how many units there are by public knowledge, such as 60_000"
+UNITS = "pass the publicly known number of units, such as 60_000"
 
 
 class About(Protocol):
-    """What is known of rows before they are read."""
+    """Facts about rows before they are read."""
 
     @property
     def owned(self) -> bool: ...
@@ -38,20 +38,21 @@ class About(Protocol):
 
 
 def terms_of(account: Account | None) -> Terms | None:
-    """What an account promises in all."""
+    """The total guarantee of an account."""
     return account.terms if isinstance(account, LedgerAccount) else None
 
 
 def unit_of(source: About, budget: Any) -> Unit:
-    """Whom training protects: the account's unit, where that is meant."""
+    """The unit that training protects: the account's unit, if that is meant."""
     terms = terms_of(budget)
     held = None if terms is None else terms.unit
     if not source.owned:
         if held is not None and held.name != ROW.name:
             raise UnitMismatch(
                 "owner",
-                f"is missing: each row counts as a unit, and the account is for one "
-                f"{held.name}; pass owner= with the {held.name} of each row",
+                "must be given for each row, because the unit of the account is "
+                f"{held.name!r}, not a row; pass owner= with the {held.name} of each "
+                "row",
             )
         return ROW if held is None else held
     if source.owner is None:  # ids of whatever the account is about
@@ -62,7 +63,7 @@ def unit_of(source: About, budget: Any) -> Unit:
 
 
 def units_of(source: About, units: int | None) -> int:
-    """How many units there are by public knowledge."""
+    """Number of units by public knowledge."""
     found = population_of(source, units)
     if found is None:
         raise ArgumentError("units", f"is missing; {UNITS}")
@@ -70,36 +71,40 @@ def units_of(source: About, units: int | None) -> int:
 
 
 def population_of(source: About, units: int | None) -> int | None:
-    """The same; None where nobody has said it."""
+    """The same; None if nobody has said it."""
     declared = source.dataset.catalogue.population if source.dataset else None
     stated = declared if units is None else units
     if stated is None:
         return None
     if declared is not None and stated != declared:
         raise ArgumentError(
-            "units", f"is declared as the population: {declared:,}; leave it out"
+            "units", f"must be the declared population of {declared:,}; leave it out"
         )
     found = whole("units", stated, UNITS)
     if found > MANY_UNITS:
-        raise ArgumentError("units", f"are more than there can be; {UNITS}")
+        raise ArgumentError("units", f"must be at most {MANY_UNITS:,}; {UNITS}")
     return found
 
 
 def rows_of(source: About, rows: int | None, usual: int | None = None) -> int:
-    """How many rows of a unit count: stated, or declared for the dataset."""
+    """Number of rows per unit that are used: stated, or declared for the dataset."""
     if not source.owned:
         if rows not in (None, 1):
-            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+            raise ArgumentError(
+                "rows",
+                "cannot be above 1 if each row is a unit of its own; pass owner=, or "
+                "leave rows out",
+            )
         return 1
     caps = {} if source.dataset is None else source.dataset.caps
     only = next(iter(caps.values())) if len(caps) == 1 else None
     declared = only if source.table is None else caps.get(source.table, only)
-    way_out = "pass how many rows of a unit count at most, such as 1"
+    way_out = "pass the largest number of rows to use per unit, such as 1"
     stated = declared if rows is None else rows
     stated = usual if stated is None else stated
     if stated is None:
         raise ArgumentError("rows", f"is missing; {way_out}")
     most = whole("rows", stated, way_out)
     if most > MANY_ROWS:
-        raise ArgumentError("rows", f"are too many to hold; {way_out}")
+        raise ArgumentError("rows", f"must be at most {MANY_ROWS:,}; {way_out}")
     return most

@@ -8,19 +8,25 @@ import math
 import os
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves
 
 from dither.errors import ArgumentError
-from dither.learn.draws import secret, secretly, sow
-from dither.learn.gradients.oracle import Loss, called, row_losses
+from dither.learn.draws import apart, secret, secretly, sow
+from dither.learn.eager import undisturbed
+from dither.learn.gradients.oracle import Loss, called, row_losses, scores_of
 from dither.learn.history import Figure, evaluating
+from dither.learn.made_up import made_up_part
+from dither.learn.parts import each_part, start_again
 from dither.learn.probe import Probed
 from dither.learn.rows import Batch, Units
+from dither.learn.sampler import placed
+from dither.learn.schema import Schema
 from dither.learn.silence import silently
 from dither.learn.state import Held
 from dither.ledger.attempts import check_process
@@ -31,7 +37,9 @@ from dither.privacy.numbers import float_up, positive, whole, written
 __all__ = ["HeldOut", "Validation"]
 
 STEPS = 1 << 20
-"""What a unit counts for is rounded to so many parts of 1, so that sums are exact."""
+"""Number of parts of 1 to which the weight of a unit is rounded, so that sums are
+exact.
+"""
 LEAST, MOST = 1e-6, 1e9
 """Noise and bounds whose sums and quotients are usual numbers, in 64 bits too."""
 
@@ -62,8 +70,8 @@ class Validation:
     Why: each measurement is a pair of sums, right and wrong, to which a unit adds (v, 1 −
     v) with v from 0 to 1, rounded to whole steps of a grid: its norm is at most 1
     (docs/proofs/training.md).
-    Assumes: what the run assumes of its model; that it does not mix rows in its final
-    form (`eval()`) is tried with made-up rows.
+    Assumes: what the run assumes of its model, which is traced in its final form
+    (`eval()`) too.
     """
 
     data: Any
@@ -73,17 +81,19 @@ class Validation:
     owner: Any = None
 
     def __post_init__(self) -> None:
-        way_out = "pass the deviation of the noise in units, such as 20"
+        way_out = "pass the standard deviation of the noise in units, such as 20"
         object.__setattr__(self, "noise", _usual("noise", self.noise, way_out))
         if self.bound is not None:
-            way_out = "pass the largest loss that counts, such as 5.0"
+            way_out = "pass the value that losses are clipped to, such as 5.0"
             object.__setattr__(self, "bound", _usual("bound", self.bound, way_out))
-        way_out = "pass after how many epochs to measure, such as 1"
+        way_out = "pass the number of epochs between measurements, such as 1"
         object.__setattr__(self, "every", whole("every", self.every, way_out))
         finite = not isinstance(self.data, float) or math.isfinite(self.data)
         if not finite or (self.part is not None and not 0 < self.part < 1):
             raise ArgumentError(
-                "validation", "holds out a part of the units; pass one such as 0.2"
+                "validation",
+                "must hold out a part of the units between 0 and 1; pass one such as "
+                "0.2",
             )
 
     def __str__(self) -> str:
@@ -139,30 +149,38 @@ class HeldOut:
     validation: Validation
     units: Units
     model: nn.Module
+    fresh: nn.Module
     loss: Loss
     probed: Probed
+    schema: Schema
     unit: Unit
     micro: int
     device: torch.device
     process: int = field(default_factory=os.getpid)
     runs: float = field(default=1.0, kw_only=True)
-    """The best of so many runs is shown, on average."""
+    """Average number of runs of which the best one is shown."""
 
     def measure(self) -> Figure:
-        """How well the model does in its final form, with noise."""
+        """The quality of the model in its final form, with noise."""
+        return self._figure(self.counted())
+
+    def counted(self) -> Any:
+        """The sums of right and wrong answers without noise, in whole steps."""
         sums = np.zeros(2, np.int64)
-        held = Held.of(self.model)
         with (
             evaluating(self.model),
             torch.no_grad(),
             secretly(self.device),
             silently(),
         ):
-            for start in range(0, len(self.units), self.micro):
-                some = np.arange(start, min(start + self.micro, len(self.units)))
+            # In its final form, which it is put back to.
+            code = () if self.probed.final is not None else (self.loss,)
+            held = Held.of(self.model, *code)
+            places = placed(np.arange(len(self.units)), self.micro)
+            for some in places.reshape(-1, self.micro):
                 part = self.units.take(some, self.micro).to(self.device)
                 sums += self._counted(self.probed.fitting(part), held)
-        return self._figure(sums)
+        return sums
 
     def _figure(self, sums: Any) -> Figure:
         check_process(self.process)
@@ -177,37 +195,52 @@ class HeldOut:
         return Figure(kind, *(top * value for value in found))
 
     def _counted(self, batch: Batch, held: Held) -> Any:
-        if self.probed.decides:
+        if self.probed.final is None:
             return self._one_by_one(batch, held)
         return self._together(batch, held, secret())
 
     def _together(self, batch: Batch, held: Held, seed: bytes) -> Any:
         """What the units of a part add. If some record makes the model fail, halves of
-        the part are tried, and a unit that fails by itself counts as wrong.
+        the part are tried, and a unit that fails by itself is treated as wrong.
         """
-        rows = self.units.most
-        sow(self.device, seed)
-        try:
-            return _summed(self._values(batch, held), batch, rows)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            halves = batch.halves(rows)
-        if not halves:
-            return _summed(self._worst(len(batch.there)), batch, rows)
-        return sum(self._together(half, held, seed) for half in halves)
+        rows, count = self.units.most, len(batch.there)
+
+        def summed(part: Batch) -> Any:
+            sow(self.device, seed)
+            return _summed(self._values(part, held), part, rows)
+
+        proof = partial(self._proof, count, held)
+        return sum(
+            _summed(self._worst(count), part, rows) if found is None else found
+            for part, found in each_part(batch, rows, summed, proof)
+        )
 
     def _one_by_one(self, batch: Batch, held: Held) -> Any:
-        """The same, where the model must see each row alone."""
-        every = []
-        for row in batch.each(1):
-            try:
-                every.append(self._values(row, held).cpu().reshape(1))
-            except torch.OutOfMemoryError:
-                raise
-            except Exception:
-                every.append(self._worst(1))
+        """The measure if the model cannot be traced, and must see each row alone."""
+
+        begin, proof = apart(self.device), partial(self._proof, 1, held)
+
+        def value(place: int, row: Batch) -> Tensor:
+            begin(place)
+            return self._values(row, held).cpu().reshape(1)
+
+        every = [
+            self._worst(1) if found is None else found
+            for place, row in enumerate(batch.each(1))
+            for _, found in each_part(row, 1, partial(value, place), proof)
+        ]
         return _summed(torch.cat(every), batch, self.units.most)
+
+    @cached_property
+    def filler(self) -> Batch:
+        """A made-up row, in the place of rows that only fill up: the model takes it."""
+        return made_up_part(self.schema, 1, self.model).to(self.device)
+
+    def _proof(self, count: int, held: Held) -> None:
+        """Measure made-up rows with the starting weights."""
+        start_again(self.model, self.fresh)
+        part = made_up_part(self.schema, count, self.model).to(self.device)
+        self._values(self.probed.fitting(part), held).cpu()
 
     def _worst(self, count: int) -> Tensor:
         wrong = float(self.validation.bound is not None)
@@ -215,17 +248,31 @@ class HeldOut:
 
     def _values(self, batch: Batch, held: Held) -> Tensor:
         """A number from 0 to 1 for each row: whether it is right, or its loss."""
+        top = self.validation.bound
         try:
-            inputs = tree_map(torch.clone, batch.inputs)  # a model may write into them
-            outputs = called(self.model, inputs)
+            with undisturbed(self.device):
+                found = self._found(batch.filled(self.filler))
         finally:
             held.restore()
-        if self.validation.bound is not None:
-            losses = row_losses(self.loss, outputs, batch.targets).double()
-            top = self.validation.bound
-            return torch.nan_to_num(losses, top, top, 0.0).clamp(0, top) / top
-        right: Tensor = (outputs.argmax(1) == batch.targets).float()
+        if top is not None:
+            return torch.nan_to_num(found.double(), top, top, 0.0).clamp(0, top) / top
+        right: Tensor = (found.argmax(1) == batch.targets).float()
         return right if right.ndim == 1 else right.flatten(1).mean(1)
+
+    def _found(self, batch: Batch) -> Tensor:
+        """The loss of each row if losses are measured, else its scores."""
+        own, losses = (
+            batch.map(torch.clone),
+            self.validation.bound,
+        )  # it may be written to
+        if self.probed.final is not None:
+            given = own.inputs if losses is None else (own.inputs, own.targets)
+            found = self.probed.final.run(tree_leaves(given), len(own.there))
+            return scores_of(found).flatten(0, 1)
+        outputs = called(self.model, own.inputs)
+        if losses is None:
+            return scores_of(outputs)
+        return row_losses(self.loss, outputs, own.targets)
 
 
 def _summed(values: Tensor, batch: Batch, rows: int) -> Any:

@@ -1,4 +1,6 @@
-"""Texts as numbers of words, by a vocabulary that is declared and never read off the data."""
+"""Documents as numbers of words, by a vocabulary that is declared and never read off
+the data.
+"""
 
 from __future__ import annotations
 
@@ -44,31 +46,38 @@ class Words:
     def __init__(self, vocabulary: Iterable[str], length: int) -> None:
         way_out = 'pass public words, such as ["pain", "fever"]'
         if isinstance(vocabulary, str | bytes | Mapping | Tensor):
-            raise ArgumentError("vocabulary", f"must list words; {way_out}")
+            raise ArgumentError("vocabulary", f"must be a list of words; {way_out}")
         words = tuple(vocabulary)
         if not words or not all(isinstance(one, str) for one in words):
-            raise ArgumentError("vocabulary", f"must list words; {way_out}")
+            raise ArgumentError("vocabulary", f"must be a list of words; {way_out}")
         odd = next((one for one in words if list(_split(one)) != [one.lower()]), None)
         if odd is not None:
             raise ArgumentError(
                 "vocabulary",
-                f"{odd!r:.40} is not one word, so no text would have it; {way_out}",
+                f"{odd!r:.40} in the vocabulary is not a single word, so it would "
+                f"never be found; {way_out}",
             )
         words = tuple(one.lower() for one in words)
         if len(set(words)) < len(words) or len(words) > MANY:
             raise ArgumentError(
-                "vocabulary", f"must have each word once, and at most {MANY:,}"
+                "vocabulary",
+                f"must have each word once, and at most {MANY:,} words; drop the "
+                "others",
             )
         most = whole(
-            "length", length, "pass how many words of a text count, such as 64"
+            "length",
+            length,
+            "pass the number of words to read per document, such as 64",
         )
         if most > LONGEST:
-            raise ArgumentError("length", f"must be at most {LONGEST:,} words")
+            raise ArgumentError(
+                "length", f"must be at most {LONGEST:,}; pass a smaller number of words"
+            )
         object.__setattr__(self, "vocabulary", words)
         object.__setattr__(self, "length", most)
 
     def __len__(self) -> int:
-        """How many numbers there are, with those of unknown words and of padding."""
+        """Number of numbers, with those of unknown words and of padding."""
         return len(self.vocabulary) + KNOWN
 
     def __repr__(self) -> str:
@@ -100,9 +109,9 @@ class Words:
 
 
 def _text(item: Any) -> str:
-    """The text of a value. A number or a truth by itself is none, in whatever type: one
-    odd value of a column may have made texts of all numbers and numbers of all truths,
-    or the other way round.
+    """The text of a value. A number or a boolean by itself is not a document, whatever
+    its type: one odd value in a column may have turned all numbers into strings, all
+    booleans into numbers, or the reverse.
     """
     if isinstance(item, bytes):
         item = bytes.decode(item, "utf-8", "replace")

@@ -13,9 +13,7 @@ from torch.utils._pytree import tree_map
 
 from dither.learn.gradients.alone import Alone
 from dither.learn.gradients.clipping import Automatic, Flat, PerLayer
-from dither.learn.gradients.layouts import layouts_of
-from dither.learn.gradients.oracle import Ghost, Oracle, called, trained
-from dither.learn.gradients.single import Single
+from dither.learn.gradients.oracle import Oracle, Traced, called, trained
 from tests.learn.gradients.models import CASES, ROWS, Case, reals
 
 RADIUS = 0.3
@@ -51,20 +49,15 @@ def far(found: dict[str, Tensor], wanted: dict[str, Tensor]) -> float:
     return float((apart / size).sqrt())
 
 
-def ghost(case: Case, model: nn.Module) -> Oracle:
-    layouts = layouts_of(model, case.loss, case.inputs(3), case.targets(3))
-    return Ghost(model, case.loss, layouts)
-
-
-def single(case: Case, model: nn.Module) -> Oracle:
-    return Single(model, case.loss)
+def traced(case: Case, model: nn.Module) -> Oracle:
+    return Traced.of(model, case.loss, case.inputs(1), case.targets(1))
 
 
 def alone(case: Case, model: nn.Module) -> Oracle:
     return Alone(model, case.loss)
 
 
-ROUTES = (ghost, single, alone)
+ROUTES = (traced, alone)
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -140,8 +133,8 @@ def test_few_gradients_are_held_at_once(name: str) -> None:
     model = case.model()
     inputs, targets = case.inputs(ROWS), case.targets(ROWS)
     there = torch.tensor([1.0] * 6 + [0.0] * 2)
-    whole = Single(model, case.loss).sums(inputs, targets, there, Flat(RADIUS), 2)
-    little = Single(model, case.loss, held=1)
+    whole = Alone(model, case.loss).sums(inputs, targets, there, Flat(RADIUS), 2)
+    little = Alone(model, case.loss, held=1)
     assert far(little.sums(inputs, targets, there, Flat(RADIUS), 2), whole) < NEAR
 
 
@@ -211,7 +204,7 @@ def test_bfloat16_sums_are_in_float32_and_within_the_radius(name: str) -> None:
     torch.manual_seed(9)
     case = named(name)
     model = case.model()
-    oracle = ghost(case, model)
+    oracle = traced(case, model)
     inputs, targets = case.inputs(1), case.targets(1)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = oracle.sums(inputs, targets, torch.ones(1), Flat(RADIUS))
@@ -255,14 +248,13 @@ def test_weights_that_are_too_small_are_zero() -> None:
     assert bool((found <= 1e-30).all())
 
 
-@pytest.mark.parametrize("kind", [Single, Alone])
-def test_modules_with_two_names_are_put_back(kind: type[Single]) -> None:
+def test_modules_with_two_names_are_put_back() -> None:
     layer = nn.Linear(4, 4)
     model = nn.Sequential(layer, nn.Tanh(), layer, nn.Linear(4, 5))
     before = list(model.parameters())
     case = Case("shared", lambda: model, reals(4))
     inputs, targets, there = case.inputs(6), case.targets(6), torch.ones(6)
-    oracle = kind(model, case.loss, held=1)  # in several parts
+    oracle = Alone(model, case.loss, held=1)  # in several parts
     found = oracle.sums(inputs, targets, there, Flat(RADIUS))
     assert far(found, loop(case, model, inputs, targets)) < NEAR
     pairs = zip(model.parameters(), before, strict=True)

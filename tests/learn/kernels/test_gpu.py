@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from dither.learn import train
 from dither.learn.gaussian import OnGpu, noise_on
+from dither.learn.gradients.alone import Alone
 from dither.learn.gradients.clipping import Automatic, Clipping, Flat, PerLayer
-from dither.learn.gradients.layouts import layouts_of
-from dither.learn.gradients.oracle import Ghost, trained
+from dither.learn.gradients.oracle import Traced, trained
 from dither.learn.precision import full_precision
 from dither.learn.replay import Replayed
 from dither.learn.rows import Batch
@@ -69,8 +69,7 @@ def batch(kind: str) -> Batch:
 
 def replayed(net: nn.Module, rows: Batch) -> Replayed:
     loss = functional.cross_entropy
-    layouts = layouts_of(net, loss, rows.inputs[:3], rows.targets[:3])
-    return Replayed(Ghost(net, loss, layouts))
+    return Replayed(Traced.of(net, loss, rows.inputs, rows.targets))
 
 
 def loop(net: nn.Module, rows: Batch, clipping: Clipping) -> dict[str, Tensor]:
@@ -161,7 +160,7 @@ def test_what_is_dropped_out_is_drawn_anew_in_each_replay() -> None:
     assert far(one, two) > 1e-2
 
 
-def test_models_that_draw_on_the_cpu_or_wait_are_not_captured() -> None:
+def test_models_that_see_one_row_at_a_time_are_not_captured() -> None:
     class Drawing(nn.Linear):
         def forward(self, inputs: Tensor) -> Tensor:
             return super().forward(inputs) * (1 + float(torch.rand(())))
@@ -173,7 +172,7 @@ def test_models_that_draw_on_the_cpu_or_wait_are_not_captured() -> None:
     rows = batch("images")
     flat = Batch(rows.inputs.flatten(1), rows.targets, rows.there)
     for kind in (Drawing, Waiting):
-        made = Replayed(Ghost(kind(243, 10).cuda(), functional.cross_entropy))
+        made = Replayed(Alone(kind(243, 10).cuda(), functional.cross_entropy))
         made.capture(flat, Flat(1.0), 1)
         assert made.graph is None
         assert torch.isfinite(made.sums(flat, Flat(1.0), 1)["weight"]).all()

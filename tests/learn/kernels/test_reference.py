@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
+from tests.chance import chance
 from tests.learn.kernels.reference import blocks, normals
 
 Z = 6.2
@@ -53,6 +54,7 @@ def test_words_are_those_of_another_implementation(first: int) -> None:
         assert words.tobytes() == cipher.update(bytes(64))
 
 
+@chance(1e-8)
 def test_normals() -> None:
     key = os.urandom(32)  # allowed: any key will do
     drawn = normals(blocks(key, np.arange(MANY, dtype=np.uint64))).astype(np.float64)
@@ -64,7 +66,7 @@ def test_normals() -> None:
     ranked = np.sort(drawn, axis=None)
     shares = np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in ranked[::37]])
     seen = np.arange(0, drawn.size, 37) / drawn.size
-    assert np.abs(shares - seen).max() * root < 3.4  # Kolmogorov: less than 1 in 10^9
+    assert np.abs(shares - seen).max() * root < 3.4  # Kolmogorov
     for one, two in ((drawn[0::2], drawn[1::2]), (drawn[:, 1:], drawn[:, :-1])):
         near = math.sqrt(one.size)
         assert abs((one * two).mean()) * near < Z

@@ -1,1 +1,1 @@
-"""Sums of clipped gradients, one for each unit, in one way back."""
+"""Sums of clipped gradients, one for each unit, in one backward pass."""

@@ -1,5 +1,5 @@
-"""How much of each unit's gradient counts: its weight, so that no unit counts for more
-than the radius (rule R25).
+"""The weight of each unit's gradient, which limits the contribution of the unit to the
+radius (rule R25).
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def _together(squares: Squares) -> Tensor:
 
 def _safe(weights: Tensor, norms: Tensor, most: float = 1.0) -> Tensor:
     """Weights of at most 1, and 0 for a unit whose norm is infinite or not a number.
-    They are rounded down: times the norm they must not exceed the radius. One that is no
-    usual float32 could be rounded up, and is 0.
+    They are rounded down: times the norm they must not exceed the radius. One that is
+    not a usual float32 could be rounded up, and is 0.
     """
     smaller = weights.clamp_max(most) * (1 - 4 * torch.finfo(torch.float32).eps)
     usual = (norms < math.inf) & (smaller >= torch.finfo(torch.float32).tiny)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,33 +11,42 @@ from torch.nn import functional
 
 from dither.learn.gradients.norms import cheaper
 from dither.learn.gradients.products import batched
-from dither.learn.gradients.tape import LEADING, Tape
+from dither.learn.gradients.recorder import Recorder
 from dither.learn.gradients.uses import Outer, Use, Whole, full
 
-__all__ = ["geometry", "used"]
+__all__ = ["Geometry", "each_axis", "geometry", "used"]
 
-Geometry = tuple[list[int], list[int], list[int], int]
-"""Stride, padding, dilation and groups, one number for each axis."""
+
+class Geometry(NamedTuple):
+    """How a kernel is laid over inputs, in PyTorch's order."""
+
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    transposed: bool
+    outside: Sequence[int]
+    groups: int
 
 
 def geometry(
     inputs: Tensor,
-    weight: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
+    axes: int,
+    kernel: Sequence[int],
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> tuple[Tensor, Geometry]:
-    """The same convolution with padding in numbers: "same" pads the inputs."""
-    axes = weight.ndim - 2
-    strides, dilations = _each(stride, axes), _each(dilation, axes)
+    """This convolution with padding in numbers: "same" pads the inputs."""
+    strides, dilations = each_axis(stride, axes), each_axis(dilation, axes)
     if padding == "same":
-        inputs = functional.pad(inputs, _same(list(weight.shape[2:]), dilations))
-    pads = [0] * axes if isinstance(padding, str) else _each(padding, axes)
-    return inputs, (strides, pads, dilations, groups)
+        inputs = functional.pad(inputs, _same(list(kernel), dilations))
+    pads = [0] * axes if isinstance(padding, str) else each_axis(padding, axes)
+    return inputs, Geometry(strides, pads, dilations, False, [0] * axes, groups)
 
 
-def _each(value: Any, axes: int) -> list[int]:
+def each_axis(value: Any, axes: int) -> list[int]:
+    """One number for each axis."""
     if isinstance(value, int):
         return [value] * axes
     found = [int(one) for one in value]
@@ -44,7 +54,9 @@ def _each(value: Any, axes: int) -> list[int]:
 
 
 def _same(kernel: list[int], dilations: list[int]) -> list[int]:
-    """What `functional.pad` adds so that outputs are as many as inputs, last axis first."""
+    """Padding for `functional.pad` that makes the number of outputs equal to that of
+    inputs, last axis first.
+    """
     pads: list[int] = []
     for size, step in reversed(list(zip(kernel, dilations, strict=True))):
         total = step * (size - 1)
@@ -53,38 +65,68 @@ def _same(kernel: list[int], dilations: list[int]) -> list[int]:
 
 
 def used(
-    tape: Tape, inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+    recorder: Recorder,
+    inputs: Tensor,
+    gradient: Tensor,
+    shape: torch.Size,
+    how: Geometry,
 ) -> Use:
     """How rows used the weights: patches and output gradients where places are few
     beside entries, gradients otherwise.
     """
-    stride, padding, dilation, groups = how
+    if how.transposed or inputs.ndim > 4:
+        return Whole(recorder.summed(_each_weight(inputs, gradient, shape, how)))
     if inputs.ndim == 3:  # a series is an image of height 1
         inputs, gradient = inputs.unsqueeze(2), gradient.unsqueeze(2)
         shape = torch.Size((*shape[:2], 1, shape[2]))
-        stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
-    how = (stride, padding, dilation, groups)
-    if groups == 1:
-        return _dense(tape, inputs, gradient, shape, how)
+        stride, padding, dilation = (
+            [one, *each] for one, each in zip((1, 0, 1), how[:3], strict=True)
+        )
+        how = Geometry(stride, padding, dilation, False, [0, 0], how.groups)
+    if how.groups == 1:
+        return _dense(recorder, inputs, gradient, shape, how)
     patches = _patches(inputs, shape[2:], how)
     rows, places = patches.shape[:2]
-    lefts = full(gradient).reshape(rows, groups, -1, places)
-    rights = full(patches).reshape(rows, places, groups, -1).transpose(1, 2)
-    return Whole(tape.summed((lefts @ rights).flatten(1)))
+    lefts = full(gradient).reshape(rows, how.groups, -1, places)
+    rights = full(patches).reshape(rows, places, how.groups, -1).transpose(1, 2)
+    return Whole(recorder.summed((lefts @ rights).flatten(1)))
+
+
+def _each_weight(
+    inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+) -> Tensor:
+    """The gradient of the weights for each row, by PyTorch's own way back."""
+    blank = inputs.new_zeros(shape)
+
+    def one(before: Tensor, back: Tensor) -> Tensor:
+        asked = [False, True, False]
+        found: Tensor = torch.ops.aten.convolution_backward(
+            back[None], before[None], blank, None, *how, asked
+        )[1]
+        return found
+
+    found: Tensor = torch.vmap(one)(full(inputs), full(gradient))
+    return found
 
 
 def _dense(
-    tape: Tape, inputs: Tensor, gradient: Tensor, shape: torch.Size, how: Geometry
+    recorder: Recorder,
+    inputs: Tensor,
+    gradient: Tensor,
+    shape: torch.Size,
+    how: Geometry,
 ) -> Use:
     patches = _channels_last(inputs, shape[2:], tuple(gradient.shape[2:]), how)
     height, width, places = shape[0], shape[1:].numel(), patches.shape[1]
     kernel = (shape[2:].numel(), shape[1])
-    if cheaper(places * tape.rows, height + width, height * width, inputs):
+    if cheaper(
+        places * len(inputs) // recorder.units, height + width, height * width, inputs
+    ):
         left = gradient.flatten(2).transpose(1, 2)
-        left, right = (tape.arranged(one, LEADING) for one in (left, patches))
+        left, right = (recorder.arranged(one) for one in (left, patches))
         return Outer(left, right, kernel)
     each = batched(gradient.flatten(2), patches.transpose(1, 2))
-    return Whole(tape.summed(each), kernel)
+    return Whole(recorder.summed(each), kernel)
 
 
 def _channels_last(
@@ -94,7 +136,7 @@ def _channels_last(
 
     With channels last, long runs of numbers are copied at once.
     """
-    (down, across), (high, wide), dilation, _ = how
+    (down, across), (high, wide), dilation = how[:3]
     turned = inputs.permute(0, 2, 3, 1).contiguous()
     if high or wide:
         turned = functional.pad(turned, (0, 0, wide, wide, high, high))
@@ -110,10 +152,11 @@ def _patches(inputs: Tensor, kernel: torch.Size, how: Geometry) -> Tensor:
 
     Twice as fast here as `functional.unfold`, which copies number by number.
     """
-    stride, padding, dilation, _ = how
-    (high, wide), (down, across) = padding, dilation
+    stride, (high, wide), (down, across) = how[:3]
     padded = functional.pad(inputs, (wide, wide, high, high))
-    spans = [step * (size - 1) + 1 for size, step in zip(kernel, dilation, strict=True)]
+    spans = [
+        step * (size - 1) + 1 for size, step in zip(kernel, how.dilation, strict=True)
+    ]
     seen = padded.unfold(2, spans[0], stride[0]).unfold(3, spans[1], stride[1])
     seen = seen[..., ::down, ::across].permute(0, 2, 3, 1, 4, 5)
     return seen.flatten(1, 2)

@@ -10,10 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.func import vmap
 from torch.nn import functional
+from torch.utils._pytree import tree_leaves, tree_map
 
-__all__ = ["Loss", "row_losses"]
+from dither.learn.failures import FAILED, is_machine
 
-Loss = Callable[[Tensor, Tensor], Tensor]
+__all__ = ["Loss", "is_of_classes", "is_usual", "row_loss", "row_losses", "scores_of"]
+
+Loss = Callable[[Any, Tensor], Tensor]
 OUTSIDE = -100
 """The label that PyTorch's losses pass over."""
 ENTRYWISE = {
@@ -39,24 +42,52 @@ MODULES: dict[type, tuple[Any, tuple[str, ...]]] = {
 }
 
 
+def scores_of(outputs: Any) -> Tensor:
+    """The scores among the outputs of a model: the first tensor, if there are several."""
+    found: Tensor = next(one for one in tree_leaves(outputs) if one is not None)
+    return found
+
+
 def row_losses(loss: Loss, outputs: Any, targets: Any) -> Tensor:
     """The loss of each row, which cannot mix rows.
 
-    PyTorch's usual losses are asked for all rows at once, where they give the same; any
+    PyTorch's usual losses are computed for all rows at once, if that gives the same; any
     other is called for each row alone.
     """
+    found = _usual(loss, outputs, targets)
+    return _alone(loss, outputs, targets) if found is None else found
+
+
+def row_loss(loss: Loss, outputs: Any, targets: Any) -> Tensor:
+    """The loss of a batch that is one row."""
+    found = _usual(loss, outputs, targets)
+    if found is None:
+        found = loss(outputs, targets)
+    return found.reshape(1)
+
+
+def _usual(loss: Loss, outputs: Any, targets: Any) -> Tensor | None:
     func, words = _named(loss)
     reduction = words.pop("reduction", "mean")
-    if reduction in ("mean", "sum") and _plain(outputs, targets):
-        if func in ENTRYWISE and set(words) <= ENTRYWISE[func]:
-            each = _entrywise(func, outputs, targets, words)
-            if each is not None:
-                return each.mean(1) if reduction == "mean" else each.sum(1)
-        if func in CLASSES and set(words) <= {"label_smoothing"}:
-            found = _classes(func, outputs, targets, words, reduction)
-            if found is not None:
-                return found
-    return _alone(loss, outputs, targets)
+    if reduction not in ("mean", "sum") or not _plain(outputs, targets):
+        return None
+    if func in ENTRYWISE and set(words) <= ENTRYWISE[func]:
+        each = _entrywise(func, outputs, targets, words)
+        if each is not None:
+            return each.mean(1) if reduction == "mean" else each.sum(1)
+    if func in CLASSES and set(words) <= {"label_smoothing"}:
+        return _classes(func, outputs, targets, words, reduction)
+    return None
+
+
+def is_usual(loss: Loss) -> bool:
+    """Whether this is a loss of PyTorch's own that compares numbers place by place."""
+    return _named(loss)[0] in ENTRYWISE
+
+
+def is_of_classes(loss: Loss) -> bool:
+    """Whether this is a loss of PyTorch's own that takes scores of classes."""
+    return _named(loss)[0] in CLASSES
 
 
 def _plain(outputs: Any, targets: Any) -> bool:
@@ -64,13 +95,23 @@ def _plain(outputs: Any, targets: Any) -> bool:
 
 
 def _alone(loss: Loss, outputs: Any, targets: Any) -> Tensor:
-    rows = [torch.utils._pytree.tree_map(_row, one) for one in (outputs, targets)]
-    found: Tensor = vmap(loss, randomness="different")(*rows)
+    rows = [tree_map(_row, one) for one in (outputs, targets)]
+    try:
+        found: Tensor = vmap(loss, randomness="different")(*rows)
+    except FAILED as error:  # a loss that looks at its values, for example
+        if is_machine(error):
+            raise
+        each = [_at(rows, place) for place in range(len(targets))]
+        found = torch.stack([loss(*one) for one in each])
     return found
 
 
-def _row(values: Tensor) -> Tensor:
-    return values.unsqueeze(1)
+def _row(values: Any) -> Any:
+    return None if values is None else values.unsqueeze(1)
+
+
+def _at(rows: Any, place: int) -> Any:
+    return tree_map(lambda one: None if one is None else one[place], rows)
 
 
 def _named(loss: Loss) -> tuple[Any, dict[str, Any]]:
@@ -100,8 +141,8 @@ def _entrywise(
 def _classes(
     func: Any, outputs: Tensor, targets: Tensor, words: dict[str, Any], reduction: str
 ) -> Tensor | None:
-    """Rows whose label is none of the classes have no loss; of several labels, such
-    ones are passed over.
+    """Rows whose label is not a class have no loss; with several labels, such labels
+    are skipped.
     """
     if targets.dtype != torch.int64 or outputs.ndim != targets.ndim + 1:
         return None

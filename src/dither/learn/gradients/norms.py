@@ -23,10 +23,11 @@ from dither.learn.gradients.uses import (
 __all__ = ["LOST", "Measured", "cheaper", "fused", "ghost_is_cheaper", "measured"]
 
 LOST = 2.0**-62
-"""Numbers below half of it have squares that are no usual float32."""
+"""Numbers below half of it have squares that are not a usual float32."""
 
 SMALL = 4096
-"""Entries of a parameter whose gradients are made without a second thought."""
+"""Number of entries up to which a parameter's per-unit gradients are always computed.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Measured:
     squares: Tensor
 
     def without(self, units: Tensor) -> Measured:
-        """The same with zeros for these units."""
+        """The result with zeros for these units."""
         return Measured([use.without(units) for use in self.uses], self.squares)
 
     def total(self, weights: Tensor) -> Tensor:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
-from dither.learn.gradients.layers import KNOWN
-from dither.learn.gradients.losses import Loss, row_losses
+from dither.learn.gradients.losses import Loss, row_losses, scores_of
 from dither.learn.gradients.norms import Measured
-from dither.learn.gradients.tape import Call, Shapes, Tape
+from dither.learn.gradients.program import Program
+from dither.learn.gradients.recorder import Recorder
 from dither.learn.gradients.together import all_measured, totals
+from dither.learn.gradients.trace import Inputs, called, traced
 
-__all__ = ["Ghost", "Inputs", "Loss", "Oracle", "called", "row_losses", "trained"]
+__all__ = [
+    "Inputs",
+    "Loss",
+    "Oracle",
+    "Traced",
+    "called",
+    "real_type",
+    "row_losses",
+    "scores_of",
+    "trained",
+]
 
 HUGE = 2.0**120
 """Squared norms beyond it come from numbers whose products may be infinite."""
-Inputs = Any
-"""A tensor, a tuple of a model's arguments, or a dict of its named arguments; the first
-axis of each tensor is rows."""
 Squares = Mapping[str, Tensor]
 Weights = Callable[[Squares], Squares]
 """Squared norms of each parameter's gradients, one for each unit, become weights."""
@@ -35,11 +44,10 @@ def trained(model: nn.Module) -> dict[str, nn.Parameter]:
     return {name: one for name, one in model.named_parameters() if one.requires_grad}
 
 
-def called(model: Callable[..., Any], inputs: Inputs) -> Any:
-    """What a model gives for inputs of any of these kinds."""
-    if isinstance(inputs, tuple):
-        return model(*inputs)
-    return model(**inputs) if isinstance(inputs, dict) else model(inputs)
+def real_type(model: nn.Module) -> torch.dtype:
+    """The type that a model computes with: float64 if all of it is."""
+    kinds = {one.dtype for one in model.parameters() if one.is_floating_point()}
+    return torch.float64 if kinds == {torch.float64} else torch.float32
 
 
 def as_given(values: Tensor) -> AbstractContextManager[object]:
@@ -53,12 +61,12 @@ def as_given(values: Tensor) -> AbstractContextManager[object]:
 
 
 def size_of(inputs: Inputs) -> int:
-    """How many rows there are."""
+    """Number of rows."""
     return int(tree_leaves(inputs)[0].shape[0])
 
 
 class Oracle(ABC):
-    """Where gradients come from."""
+    """Source of gradients."""
 
     model: nn.Module
 
@@ -113,23 +121,21 @@ def odd_units(found: Mapping[str, Measured]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Ghost(Oracle):
-    """Gradients by one way back, and none of single rows where norms can do without
-    them.
+class Traced(Oracle):
+    """Gradients by one backward pass through the program of one row, without those of
+    single rows if norms can be computed without them. No row meets the model's code.
     """
 
     model: nn.Module
-    loss: Loss
-    layouts: Mapping[Call, str] = field(default_factory=dict)
-    shapes: Sequence[Shapes] | None = None
-    """Of what layers take for a part of a batch. All parts have as many rows, so other
-    shapes come from what is in the rows."""
+    program: Program
 
-    def settled(self, inputs: Inputs, targets: Tensor, rows: int = 1) -> Ghost:
-        """The same for parts of this size only, with the shapes of these rows."""
-        tape = self._tape(size_of(inputs) // rows, rows)
-        self._losses(tape, inputs, targets)
-        return replace(self, shapes=tuple(tape.shapes))
+    @classmethod
+    def of(
+        cls, model: nn.Module, loss: Loss, inputs: Inputs, targets: Tensor
+    ) -> Traced:
+        """The oracle that is traced with the first of these rows."""
+        row = tree_map(lambda one: one[:1], (inputs, targets))
+        return cls(model, traced(model, loss, row))
 
     def measured(
         self, inputs: Inputs, targets: Tensor, there: Tensor, rows: int = 1
@@ -138,21 +144,30 @@ class Ghost(Oracle):
         # A row that is not there has a gradient of 0, but 0 times NaN is NaN. Where each
         # row is a unit of its own, such a unit counts for nothing anyway.
         absent = ~there if rows > 1 and not there.all() else None
-        tape = self._tape(size_of(inputs) // rows, rows, absent)
+        recorder = Recorder(self._names, len(there) // rows, rows, absent)
         # Nothing of the way forward is held by a name of its own here: it can go while
         # gradients come back.
-        losses = [self._losses(tape, inputs, targets)]
+        given = tree_leaves((inputs, targets))
+        losses = [self.program.run(given, len(there), recorder).flatten()]
+        del given
         counted = there.to(losses[0].dtype)
+        lost = (~losses[0].isfinite() & there).view(-1, rows).any(1)
         with as_given(targets):
-            torch.autograd.grad(losses.pop(), tape.anchor, counted, allow_unused=True)
-            return all_measured(tape.uses)
+            torch.autograd.grad(
+                losses.pop(), recorder.anchor, counted, allow_unused=True
+            )
+            return _without(all_measured(recorder.uses), lost)
 
-    def _tape(self, units: int, rows: int, absent: Tensor | None = None) -> Tape:
-        names = {id(one): name for name, one in trained(self.model).items()}
-        return Tape(KNOWN, names, units, rows, self.layouts, absent)
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {id(one): name for name, one in trained(self.model).items()}
 
-    def _losses(self, tape: Tape, inputs: Inputs, targets: Tensor) -> Tensor:
-        with tape:
-            outputs = called(self.model, inputs)
-        tape.check(self.shapes)
-        return row_losses(self.loss, outputs, targets)
+
+def _without(found: dict[str, Measured], lost: Tensor) -> dict[str, Measured]:
+    """Mark units without a finite loss as odd, even if their gradients are finite: in the
+    backward pass, PyTorch's results for NaN may depend on a row's place in the part.
+    """
+    for name, one in found.items():
+        squares = one.squares.masked_fill(lost, math.inf)
+        return found | {name: Measured(one.uses, squares)}
+    return found

@@ -24,6 +24,7 @@ __all__ = [
     "LookedUp",
     "Moments",
     "Normalized",
+    "Passed",
     "Seen",
     "tapped",
 ]
@@ -54,7 +55,9 @@ class Linear(torch.autograd.Function):
 
 
 class Convolved(torch.autograd.Function):
-    """Images or series, convolved; `how` is stride, padding, dilation and groups."""
+    """Series, images or volumes, convolved; `how` is all that PyTorch asks for beside
+    them.
+    """
 
     @staticmethod
     def forward(
@@ -94,31 +97,17 @@ def _as_multiplied(inputs: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
 def _convolution(
     inputs: Tensor, weight: Tensor, bias: Any, how: tuple[Any, ...]
 ) -> Tensor:
-    stride, padding, dilation, groups = how
-    outside = [0] * len(stride)
     bias = None if bias is None else bias.to(inputs.dtype)
-    found: Tensor = torch.ops.aten.convolution(
-        inputs, weight, bias, stride, padding, dilation, False, outside, groups
-    )
+    found: Tensor = torch.ops.aten.convolution(inputs, weight, bias, *how)
     return found
 
 
 def _input_gradient(
     gradient: Tensor, inputs: Tensor, weight: Tensor, how: tuple[Any, ...]
 ) -> Tensor:
-    stride, padding, dilation, groups = how
+    asked = [True, False, False]
     found: Tensor = torch.ops.aten.convolution_backward(
-        gradient,
-        inputs,
-        weight,
-        None,
-        stride,
-        padding,
-        dilation,
-        False,
-        [0] * len(stride),
-        groups,
-        [True, False, False],
+        gradient, inputs, weight, None, *how, asked
     )[0]
     return found
 
@@ -162,7 +151,7 @@ class Affine(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Moments:
-    """What a layer norm made its outputs of."""
+    """The inputs, means and spreads of a layer norm."""
 
     inputs: Tensor
     mean: Tensor
@@ -211,6 +200,21 @@ class Normalized(torch.autograd.Function):
                 [True, False, False],
             )[0]
         return before, None, None, None, None, None, None
+
+
+class Passed(torch.autograd.Function):
+    """The inputs unchanged; their gradients are noted."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, _: Tensor, seen: Seen) -> Tensor:
+        ctx.seen = seen
+        return inputs.view_as(inputs)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        ctx.seen(gradient, gradient)
+        return gradient if ctx.needs_input_grad[0] else None, None, None
 
 
 class Copied(torch.autograd.Function):

@@ -1,9 +1,11 @@
-"""A use of a parameter that the tape does not know."""
+"""Reasons for which a model cannot be traced."""
 
 from __future__ import annotations
 
-__all__ = ["Untraceable"]
+__all__ = ["DECIDES", "Untraceable"]
+
+DECIDES = "values of a row decide what is done, or a shape"
 
 
 class Untraceable(Exception):
-    """Its message names the function. The model then goes by `torch.func`."""
+    """Its message is the reason. The model then sees one row at a time."""

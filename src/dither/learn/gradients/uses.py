@@ -38,7 +38,7 @@ class Use(ABC):
 
     @abstractmethod
     def without(self, units: Tensor) -> Use:
-        """The same with zeros for these units: 0 times NaN is NaN."""
+        """The gradients with zeros for these units: 0 times NaN is NaN."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Factored(Use):
     @property
     @abstractmethod
     def height(self) -> int:
-        """How many rows the parameter has."""
+        """Number of rows of the parameter."""
 
     @property
     @abstractmethod
     def left_length(self) -> int:
-        """How many numbers an inner product of left sides adds."""
+        """Number of products that an inner product of left sides adds."""
 
     @property
     @abstractmethod

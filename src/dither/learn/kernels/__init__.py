@@ -1,1 +1,1 @@
-"""What runs on a GPU, written in Triton. Imported only where parameters are on one."""
+"""Code that runs on a GPU, written in Triton. Imported only if parameters are on one."""

@@ -2,15 +2,15 @@
 Muller's method.
 
 Guarantee: with ideal words in place of the cipher's, values are independent; each is a
-standard normal number but for the rounding of floats, with a tail up to 9.5.
-Why: the words of ChaCha20 are a pseudorandom function of the block's number, under a key
-of 256 bits that `dither.noise` draws for each run. No number is used twice: every program
+standard normal number except for the rounding of floats, with a tail up to 9.5.
+Why: the words of ChaCha20 are a pseudorandom function of the block's number, under a key of
+256 bits that `dither.noise` draws for each run. No number is used twice: every program
 takes its numbers from a counter in the GPU's memory by an atomic addition, so that
-neither another launch, nor another stream, nor a graph that is replayed can get them.
-A radius has 64 bits of its own and an angle 32, as in `dither.learn.gaussian`.
-Assumes: nobody can tell ChaCha20's words from ideal ones; who can read the GPU's memory
-while a run lasts is trusted, because the key is there. Arithmetic is that of floats
-(rule R25): logarithm and root in float64, the rest in float32.
+neither another launch, nor another stream, nor a graph that is replayed can get them. A
+radius has 64 bits of its own and an angle 32, as in `dither.learn.gaussian`.
+Assumes: nobody can tell ChaCha20's words from ideal ones; who can read the GPU's memory while a
+run lasts is trusted, because the key is there. Arithmetic is that of floats (rule R25):
+logarithm and root in float64, the rest in float32.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def _split(values, weights, high, low, size, SPAN: tl.constexpr):
 
 def split(values: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Values [units, …] in bfloat16 times a weight for each unit, as two numbers in
-    bfloat16 that add up to it but for a 2^-17th.
+    bfloat16 that add up to it except for a 2^-17th.
     """
     values = values.contiguous()
     high, low = torch.empty_like(values), torch.empty_like(values)
