@@ -22,6 +22,7 @@ from dither.learn import LinearRegression, LogisticRegression, Ridge, StandardSc
 from dither.learn.estimators.base import PrivateEstimator
 from dither.learn.estimators.data import Declared, source_of
 from dither.privacy import GaussianDP, gaussian_mu
+from tests.chance import chance
 from tests.learn.estimators.data import classified, lined
 
 X, Y = classified()
@@ -216,17 +217,18 @@ def test_odd_rows_are_no_error(place: int, delta: float | None) -> None:
     assert (low <= high).all()
 
 
+@chance(1e-9)
 def test_an_account_about_owners_needs_owners() -> None:
     budget = Budget(3.0, 1e-6, unit=Unit("patient"))
     with pytest.raises(UnitMismatch, match="pass owner= with the patient of each row"):
         scaler(budget=budget).fit(X)
-    with pytest.raises(ArgumentError, match=r"pass them, as frame\['patient'\]"):
+    with pytest.raises(ArgumentError, match=r"pass frame\['patient'\]"):
         scaler(budget=budget).fit(X, owner="patient")
     assert budget.spent == 0
     fitted = scaler(budget=budget, rows=3).fit(X, owner=np.arange(len(X)) // 3)
     assert fitted.release_.guarantee.unit == Unit("patient")
-    assert abs(fitted.n_samples_seen_ - 100) < 60
-    assert "at most 3 rows count" in str(fitted.release_)
+    assert abs(fitted.n_samples_seen_ - 100) < 80
+    assert "at most 3 rows of each unit are used" in str(fitted.release_)
 
 
 def test_replaced_units_cost_twice() -> None:
@@ -236,6 +238,7 @@ def test_replaced_units_cost_twice() -> None:
     assert str(found.unit.relation) == "replace"
 
 
+@chance(1e-12)
 def test_one_of_many_rows_counts_of_each_owner() -> None:
     """A unit with a thousand rows moves the mean no more than one with a single row."""
     inputs = np.vstack([np.full((1000, 1), 1.0), np.zeros((1000, 1))])
@@ -248,11 +251,11 @@ def test_one_of_many_rows_counts_of_each_owner() -> None:
 
 
 @pytest.mark.parametrize(("make", "inputs", "target"), EVERY)
-def test_a_clone_pays_from_the_same_account(
+def test_a_clone_pays_from_the_same_account_if_told_so(
     make: Any, inputs: Any, target: Any
 ) -> None:
     budget = Budget(3.0, 1e-6)
-    first = make(budget=budget).fit(inputs, target)
+    first = make(budget=budget, several_fits=True).fit(inputs, target)
     other = clone(first)
     assert other.get_params() == first.get_params()
     assert not hasattr(other, "release_")
@@ -291,10 +294,11 @@ def test_frames_bring_names(kind: Any) -> None:
     assert fitted.declared_.low.tolist() == [-4, -3]
 
 
+@chance(1e-9)
 def test_labels_of_any_kind_are_classes() -> None:
     names = np.array(["red", "green", "blue"], dtype=object)
     fitted = logistic(classes=list(names), epsilon=50.0, delta=1e-6).fit(X, names[Y])
-    assert fitted.classes_.tolist() == list(names)
+    assert fitted.classes_.tolist() == sorted(names)
     assert fitted.score(X, names[Y]) > 0.8
     series = pd.Series(names[Y])
     assert logistic(classes=list(names), epsilon=50.0).fit(X, series).score(X, series)
@@ -345,7 +349,7 @@ def test_a_dataset_brings_what_is_declared(opened: Any) -> None:
     model = LogisticRegression(epsilon=8.0)
     found = opened.fit(model, inputs=["a", "b"], target="kind")
     assert found is model
-    assert found.classes_.tolist() == ["low", "high"]
+    assert found.classes_.tolist() == ["high", "low"]
     assert found.feature_names_in_.tolist() == ["a", "b"]
     assert opened.account.holds(found.release_.receipt)
     assert found.release_.guarantee.unit.name == "patient"

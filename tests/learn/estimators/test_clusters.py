@@ -19,6 +19,7 @@ from dither.learn.estimators.lloyd import (
     directions,
     near,
 )
+from tests.chance import chance
 from tests.learn.estimators.support_sums import (
     NORMAL,
     PURE,
@@ -113,6 +114,7 @@ def released(bounds):
     return run
 
 
+@chance(2e-8)
 def test_audit():
     claimed, near_by = dither.PureDP(1.0), [*DATA, [1.0]]
     kept = audit.mechanism(
@@ -121,26 +123,27 @@ def test_audit():
         near_by,
         claimed=claimed,
         draws=600,
-        confidence=1 - 1e-6,
+        confidence=1 - 1e-8,
     )
     assert not kept.refuted
     far = [*DATA, [40.0]]
     found = audit.mechanism(
-        released(None), DATA, far, claimed=claimed, draws=200, confidence=1 - 1e-6
+        released(None), DATA, far, claimed=claimed, draws=200, confidence=1 - 1e-8
     )
     assert found.refuted  # bounds were read off the data
 
 
+@chance(1e-8)
 def test_defaults_do_well():
     """diffprivlib 0.6.6 has 0.011 on digits and 0.415 on iris at the same promise, and
     labels at random have 0.
     """
     X, y = load_digits(return_X_y=True)
     found = [KMeans(10, epsilon=1, bounds=(0, 16)).fit(X) for _ in range(5)]
-    assert np.mean([adjusted_rand_score(y, one.predict(X)) for one in found]) > 0.12
+    assert np.mean([adjusted_rand_score(y, one.predict(X)) for one in found]) > 0.1
     X, y = load_iris(return_X_y=True)
     found = [KMeans(3, epsilon=10, bounds=(0, 8)).fit(X) for _ in range(5)]
-    assert np.mean([adjusted_rand_score(y, one.predict(X)) for one in found]) > 0.5
+    assert np.mean([adjusted_rand_score(y, one.predict(X)) for one in found]) > 0.45
 
 
 def test_noise_decides_the_number_of_steps():

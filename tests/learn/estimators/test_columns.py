@@ -13,6 +13,7 @@ import pytest
 
 import dither
 from dither import ArgumentError, learn
+from tests.chance import chance
 
 PLANS = ["basic", "plus", "pro"]
 INPUTS = ["months", "plan"]
@@ -68,6 +69,7 @@ def test_a_column_that_is_not_there_is_named() -> None:
         fitted.predict(pd.DataFrame({"plan": ["pro"]}))
 
 
+@chance(1e-9)
 def test_a_search_and_a_pipeline_read_it_too() -> None:
     data = opened()
     public = FRAME[INPUTS][:90], FRAME["left"][:90]
@@ -92,7 +94,7 @@ def test_public_rows_in_another_order_are_refused() -> None:
         budget=account,
         public=(FRAME[["paid", "months"]], FRAME["left"]),
     )
-    with pytest.raises(ArgumentError, match="in its order: months, paid"):
+    with pytest.raises(ArgumentError, match="in the same order; pass months, paid"):
         search.fit(inputs, FRAME["left"])
     assert account.spent == 0
 
@@ -100,12 +102,13 @@ def test_public_rows_in_another_order_are_refused() -> None:
 def test_a_release_names_its_columns_and_what_it_costs() -> None:
     line = opened().fit(learn.Ridge(epsilon=0.05), inputs=INPUTS, target="paid")
     shown = str(line.release_)
-    assert "ridge regression plan=pro: ≈" in shown
+    assert "ridge regression (95 % intervals)" in shown
+    assert "  plan=pro: ≈" in shown
     assert "declare rows" not in shown
     assert "spend more" in shown
-    assert "ε = 0.05 at δ = 1e-06 by itself" in shown
+    assert "guarantee: ε = 0.05 at δ = 1e-06, protects one" in shown
     pure = learn.StandardScaler(epsilon=1, bounds=(0, 24)).fit(FRAME[["months"]])
-    assert "by itself" not in str(pure.release_)
+    assert "at δ" not in str(pure.release_)
 
 
 def test_a_column_of_dates_is_refused_before_the_charge() -> None:
@@ -120,6 +123,43 @@ def test_a_column_of_dates_is_refused_before_the_charge() -> None:
         budget=(9.0, 1e-6),
         ledger=":memory:",
     )
-    with pytest.raises(ArgumentError, match=r"holds no numbers.*of dates, make days"):
+    with pytest.raises(ArgumentError, match=r"does not hold numbers.*convert dates"):
         data.fit(asked(), inputs=["joined"], target="left")
     assert data.account.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "inputs", "words"),
+    [
+        (learn.LogisticRegression, INPUTS, r"pass LogisticRegression\(epsilon=1\)"),
+        (asked(), ["months", "left"], "must not contain the target 'left'"),
+    ],
+    ids=["class", "target"],
+)
+def test_what_cannot_be_fitted_costs_nothing(
+    estimator: Any, inputs: list[str], words: str
+) -> None:
+    data = opened()
+    with pytest.raises(ArgumentError, match=words):
+        data.fit(estimator, inputs=inputs, target="left")
+    assert data.account.charges == 0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"months": (0, 24), "paid": (0, 200), "oops": (0, 1)}, "not have 'oops'"),
+        ({"months": (0, 24)}, "the pair of 'paid' is missing"),
+        (dict.fromkeys("abcde", (0, 1)), "'a', 'b', 'c' and 2 more; remove"),
+    ],
+)
+def test_bounds_of_unknown_columns_are_named(bounds: Any, words: str) -> None:
+    model = learn.PCA(epsilon=1, bounds=bounds)
+    with pytest.raises(ArgumentError, match=words):
+        model.fit(FRAME[["months", "paid"]])
+
+
+def test_one_row_of_a_unit_is_one() -> None:
+    fitted = opened().fit(asked(), inputs=INPUTS, target="left")
+    said = str(fitted.release_)
+    assert "at most 1 row of each unit is used" in said

@@ -14,6 +14,7 @@ from dither import audit
 from dither.errors import ArgumentError
 from dither.learn import PCA, GaussianNB, KMeans, make_pipeline
 from dither.learn.estimators.covariance import Analysis, moderate
+from tests.chance import chance
 from tests.learn.estimators.support_sums import (
     NORMAL,
     PURE,
@@ -91,6 +92,7 @@ def released(bounds):
     return run
 
 
+@chance(2e-8)
 def test_audit():
     claimed, near_by = dither.PureDP(1.0), [*DATA, [1.0, 1.0]]
     kept = audit.mechanism(
@@ -99,12 +101,12 @@ def test_audit():
         near_by,
         claimed=claimed,
         draws=600,
-        confidence=1 - 1e-6,
+        confidence=1 - 1e-8,
     )
     assert not kept.refuted
     far = [*DATA, [40.0, 40.0]]
     found = audit.mechanism(
-        released(None), DATA, far, claimed=claimed, draws=200, confidence=1 - 1e-6
+        released(None), DATA, far, claimed=claimed, draws=200, confidence=1 - 1e-8
     )
     assert found.refuted  # bounds were read off the data
 
@@ -131,6 +133,7 @@ def test_without_noise_it_is_scikit_learns(cost):
     assert np.abs(back - X).mean() < 0.2
 
 
+@chance(1e-9)
 def test_defaults_do_well():
     """Of two directions at random, half of iris; diffprivlib 0.6.6 has 0.70."""
     X, _ = load_iris(return_X_y=True)
@@ -139,9 +142,10 @@ def test_defaults_do_well():
     assert np.mean([captured(X, one.components_) for one in found]) > 0.85
 
 
+@chance(1e-8)
 def test_wide_bounds_do_no_harm_where_there_are_many_rows():
     X = np.tile(load_wine().data[:, :4], (100, 1))
-    found = [PCA(1, epsilon=1, bounds=(-1000, 1000)).fit(X) for _ in range(5)]
+    found = [PCA(1, epsilon=10, bounds=(-1000, 1000)).fit(X) for _ in range(5)]
     best = captured(X, sklearn.decomposition.PCA(1).fit(X).components_)
     assert np.median([captured(X, one.components_) for one in found]) > best - 0.1
     assert np.median([one.radius_ for one in found]) < 500

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from dither import ArgumentError, Budget
+from dither.chart import MOST
 from tests.learn.estimators.data import classified
 from tests.learn.estimators.test_spending import EVERY
 
@@ -40,7 +43,8 @@ def test_copies(kind: Any, more: dict[str, Any]) -> None:
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "release_")
     held = pickle.dumps(model)
-    assert b"ledger" not in held.replace(b"dither.ledger.receipt", b"")
+    numbers = rb"dither\.ledger\.(receipt|left|state|terms|policy)"
+    assert b"ledger" not in re.sub(numbers, b"", held)
     again = pickle.loads(held)
     assert (asked(again) == asked(model)).all()
     assert again.release_.guarantee == model.release_.guarantee
@@ -117,3 +121,25 @@ def test_odd_rows_are_charged_as_any(
     assert account.charges == 1
     if np.asarray(asked(model)).dtype.kind == "f":
         assert np.isfinite(asked(model)).all()
+
+
+@pytest.mark.parametrize(("kind", "more"), EVERY)
+def test_all_forms_of_a_release_hold_all_numbers(
+    kind: Any, more: dict[str, Any]
+) -> None:
+    released = fit(made(kind, more)).release_
+    numbers = np.ravel(released.value)
+    rows = json.loads(released.to_json())["rows"]
+    assert [row["values"][-1] for row in rows] == pytest.approx(numbers)
+    frame = released.to_pandas()
+    assert list(frame[released.what]) == pytest.approx(numbers)
+    assert frame["key"].is_unique
+    assert len(released.to_csv().splitlines()) == len(numbers) + 1
+    for text in (repr(released), released.to_markdown(), released._repr_html_()):
+        assert released.what in text
+    assert released[0] is not None
+    if len(numbers) > MOST:
+        with pytest.raises(ArgumentError, match=r"read \.value"):
+            released.plot()
+    else:
+        assert len(released.plot().bars) == len(numbers)

@@ -17,6 +17,7 @@ from dither.learn.estimators.forest import Forest
 from dither.learn.estimators.owners import WHOLE
 from dither.learn.estimators.trees import Trees
 from dither.privacy import GaussianDP, PureDP
+from tests.chance import chance
 from tests.learn.estimators.data import GAUSSIAN, PURE, classified, declared, rows
 
 X, Y = classified(600)
@@ -73,6 +74,7 @@ def test_cells_end_where_nodes_above_split() -> None:
                 cells[child][column] = cell
 
 
+@chance(1e-20)
 def test_trees_are_drawn_anew() -> None:
     one, other = Trees.drawn(3, 4, 5), Trees.drawn(3, 4, 5)
     assert (one.thresholds != other.thresholds).any()
@@ -122,7 +124,7 @@ def test_parts_of_the_cost_add_up() -> None:
         assert plan.count.spending is not None
         paid = [
             float(one.mu or one.epsilon or 0)
-            for one in (plan.count.spending, plan.leaves)
+            for one in (plan.count.spending, plan.leaves, plan.fallback.spending)
         ]
         power = 2 if spending.gaussian else 1
         most = float(spending.mu or spending.epsilon or 0) ** power
@@ -132,6 +134,7 @@ def test_parts_of_the_cost_add_up() -> None:
     )
 
 
+@chance(1e-9)
 def test_it_learns() -> None:
     made = forest(epsilon=30, units=600).fit(X, Y)
     assert made.score(X, Y) > 0.75
@@ -197,19 +200,26 @@ def counted(data: Any, bounds: Any = (0, 1)) -> Any:
     return [*shown, *(leaves[:, 0] == leaves[:, 1])]
 
 
+@chance(1e-8)
 def test_the_claim_is_not_refuted() -> None:
-    found = audit.mechanism(counted, WITH, SMALL, claimed=PureDP(1.0), draws=1500)
+    found = audit.mechanism(
+        counted, WITH, SMALL, claimed=PureDP(1.0), draws=1500, confidence=1 - 1e-8
+    )
     assert not found.refuted, found
 
 
+@chance(1e-8)
 def test_bounds_read_off_the_data_are_refuted() -> None:
     def one(data: Any) -> Any:
         return counted(data, (0, data[0].max() + 1e-9))
 
-    found = audit.mechanism(one, WITH, SMALL, claimed=PureDP(1.0), draws=1500)
+    found = audit.mechanism(
+        one, WITH, SMALL, claimed=PureDP(1.0), draws=1500, confidence=1 - 1e-8
+    )
     assert found.refuted, found
 
 
+@chance(1e-9)
 def test_almost_no_noise_and_no_fit() -> None:
     assert forest(epsilon=1e4).fit(X, Y).score(X, Y) > 0.7
     with pytest.raises(NotFittedError):

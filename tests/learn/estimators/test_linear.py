@@ -15,12 +15,14 @@ from dither.learn import LinearRegression, Ridge
 from dither.learn.estimators.linear import RIDGE, LeastSquares
 from dither.learn.estimators.products import NoisyProducts, ProductSums
 from dither.mechanisms.sums import noise_variance
+from tests.chance import chance
 from tests.learn.estimators.data import GAUSSIAN, PURE, declared, lined, rows
 
 X, Y = lined(20_000)
 WORDS: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-10, 24)}
 
 
+@chance(1e-12)
 @pytest.mark.parametrize("delta", [1e-6, None], ids=["gaussian", "pure"])
 def test_many_rows_give_the_line(delta: float | None) -> None:
     found = LinearRegression(epsilon=3.0, delta=delta, **WORDS).fit(X, Y)
@@ -83,10 +85,11 @@ def exact(plan: ProductSums, inputs: Any, target: Any) -> Any:
     return np.linalg.lstsq(held[:, :-1], held[:, -1], rcond=None)[0]
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("spending", [GAUSSIAN, PURE], ids=["gaussian", "pure"])
 def test_intervals_hold_the_coefficients(spending: Any) -> None:
-    """Of 4 coefficients in 100 fits, about 20 intervals of 400 miss; 45 would be a
-    chance below 1e-6 if they were independent.
+    """Of 4 coefficients in 100 fits, about 20 intervals of 400 miss. Those of a fit miss
+    together: by Chernoff's bound for what fits miss, 90 are as many as chance allows.
     """
     facts = declared(3)
     plan = LeastSquares(ProductSums(facts, spending), 0.0)
@@ -99,7 +102,7 @@ def test_intervals_hold_the_coefficients(spending: Any) -> None:
         low, high = spread.ends(0.95)
         assert np.isfinite(low).all()
         missed += int(((truth < low) | (truth > high)).sum())
-    assert 3 <= missed <= 45
+    assert 1 <= missed <= 90
 
 
 def test_what_noise_hides_has_no_interval() -> None:
@@ -108,6 +111,7 @@ def test_what_noise_hides_has_no_interval() -> None:
     assert np.isinf(low).any() or (high - low).max() > 100
 
 
+@chance(1e-12)
 def test_a_release_names_its_coefficients() -> None:
     found = LinearRegression(epsilon=3.0, **WORDS).fit(X, Y).release_
     assert found.keys == ("intercept", "column 1", "column 2", "column 3")
@@ -123,6 +127,7 @@ def test_sums_do_not_leave_64_bits() -> None:
     assert (found > 0).all()
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("delta", [1e-5, None], ids=["gaussian", "pure"])
 def test_much_noise_leaves_a_constant(delta: float | None) -> None:
     """Slopes and intercept are drawn together, so they do not run away: half of all fits
@@ -133,6 +138,7 @@ def test_much_noise_leaves_a_constant(delta: float | None) -> None:
     assert np.median(found) > -1
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("spending", [GAUSSIAN, PURE], ids=["gaussian", "pure"])
 @pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
 def test_the_noise_of_a_sum_is_known(spending: Any, sign: float) -> None:
@@ -151,6 +157,7 @@ def test_the_noise_of_a_sum_is_known(spending: Any, sign: float) -> None:
         assert noisy.deviation(0, 0) == pytest.approx(wanted)
 
 
+@chance(1e-8)
 def test_intervals_of_a_ridge_hold_its_coefficients() -> None:
     """Rows near the middle are not brought down; a large penalty moves both."""
     near = np.abs(X - 5).max(axis=1) < 2.4
@@ -161,7 +168,7 @@ def test_intervals_of_a_ridge_hold_its_coefficients() -> None:
         found = Ridge(1e5, epsilon=1.0, delta=1e-6, **WORDS).fit(inputs, target)
         low, high = found.release_.interval()
         missed += int(((plain.coef_ < low[1:]) | (plain.coef_ > high[1:])).sum())
-    assert missed <= 15  # of 90, where 4 or 5 are expected
+    assert missed <= 30  # of 90, where 4 or 5 are expected
 
 
 def test_so_many_units_fit_64_bits() -> None:
@@ -177,4 +184,4 @@ def test_so_many_units_fit_64_bits() -> None:
 
 def test_a_release_says_what_its_intervals_are_about() -> None:
     found = LinearRegression(epsilon=3.0, **WORDS).fit(X, Y).release_
-    assert "weigh less" in str(found)
+    assert "have less weight" in str(found)

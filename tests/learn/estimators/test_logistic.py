@@ -13,11 +13,13 @@ from dither import ArgumentError
 from dither.learn import LogisticRegression
 from dither.learn.estimators.centroids import Centroids
 from dither.learn.estimators.logistic import Descent
+from tests.chance import chance
 from tests.learn.estimators.data import GAUSSIAN, PURE, classified, declared
 
 MANY, LABELS = classified(20_000, 2)
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("delta", [1e-6, None], ids=["gaussian", "pure"])
 def test_many_rows_are_told_apart(delta: float | None) -> None:
     found = LogisticRegression(
@@ -28,6 +30,7 @@ def test_many_rows_are_told_apart(delta: float | None) -> None:
     assert found.intercept_.shape == (1,)
 
 
+@chance(1e-12)
 def test_coefficients_are_those_of_scikit_learn() -> None:
     """Where noise is little, and classes overlap."""
     made = np.random.default_rng(3)  # allowed: made-up data
@@ -43,13 +46,15 @@ def test_coefficients_are_those_of_scikit_learn() -> None:
     assert np.abs(mine - theirs).max() < 0.05
 
 
+@chance(1e-9)
 def test_digits_at_epsilon_one() -> None:
     """.91 on other digits, on average over splits; .896 was known before."""
     inputs, labels = load_digits(return_X_y=True)
     model = LogisticRegression(epsilon=1, delta=1e-5, bounds=(0, 16), classes=range(10))
     model.fit(inputs[::2], labels[::2])
     assert model.coef_.shape == (10, 64)
-    assert model.score(inputs[1::2], labels[1::2]) > 0.75
+    # 0.869, with a standard deviation of 0.014
+    assert model.score(inputs[1::2], labels[1::2]) > 0.7
 
 
 def test_probabilities_add_up() -> None:
@@ -76,8 +81,12 @@ def test_pure_parts_add_up() -> None:
     plan: Any = Centroids.of(Descent.of(declared(3, classes=2), PURE, None))
     assert plan.guarantee == PURE.guarantee
     look, step, steps = plan.descent.look, plan.descent.step, plan.descent.steps
-    descent = look.spending.epsilon + steps * step.epsilon
-    for rest in (plan.sums.spending.epsilon, descent):
+    chosen = plan.descent.fallback.spending.epsilon
+    descent = chosen + look.spending.epsilon + steps * step.epsilon
+    for sums in (plan.sums, plan.means):
+        noises = sum(one.epsilon for one in sums.noises)
+        assert 0.999 * sums.spending.epsilon < noises <= sums.spending.epsilon
+    for rest in (plan.fallback.spending.epsilon + plan.sums.spending.epsilon, descent):
         assert 0.999 < plan.count.spending.epsilon + rest <= 1.0
 
 
@@ -97,5 +106,5 @@ def test_a_release_says_what_its_coefficients_are(
     ).fit(MANY[:100], LABELS[:100])
     assert said in str(model.release_)
     assert "maximum likelihood" in str(model.release_)
-    with pytest.raises(ArgumentError, match="has none"):
+    with pytest.raises(ArgumentError, match="do not have intervals"):
         model.release_.interval()

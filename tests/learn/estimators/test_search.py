@@ -18,12 +18,14 @@ from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
 from dither import ArgumentError, Budget, Unit, audit
 from dither.learn import GaussianNB, GridSearch, LogisticRegression, Ridge
+from dither.learn.estimators import fallback
 from dither.learn.estimators.data import Declared, Rows, source_of
 from dither.learn.estimators.repeating import Way
 from dither.learn.estimators.scoring import STEPS, Aside, Public, in_places
 from dither.learn.estimators.spending import Spending
 from dither.privacy import ROW, ApproxDP, GaussianDP, PureDP, RenyiDP
 from dither.privacy.repetition import repeated, repeated_approx
+from tests.chance import chance
 
 MADE = np.random.default_rng(3)  # allowed: made-up data
 INPUTS = MADE.uniform(0, 1, size=(200, 3))
@@ -129,18 +131,19 @@ def test_only_the_best_run_is_shown() -> None:
     assert (search.predict(INPUTS) == best.predict(INPUTS)).all()
     assert search.predict_proba(INPUTS).shape == (200, 2)
     assert is_classifier(search)
-    assert "how long it took" in str(search.release_)
-    with pytest.raises(ArgumentError, match="none"):
+    assert "the run time is not protected" in str(search.release_)
+    with pytest.raises(ArgumentError, match="do not have intervals"):
         search.release_.interval()
 
 
+@chance(1e-8)
 def test_runs_are_drawn_at_random() -> None:
     plan = settled(epsilon=1)
     drawn = [plan.way.draw() for _ in range(300)]
     assert {len(one) for one in drawn} >= {1, 2, 3}
     assert min(len(one) for one in drawn) == 1
     share = np.bincount(np.concatenate(drawn), minlength=6) / sum(map(len, drawn))
-    assert share == pytest.approx(np.full(6, 1 / 6), abs=0.05)
+    assert share == pytest.approx(np.full(6, 1 / 6), abs=0.07)
 
 
 def scored(value: Any) -> Any:
@@ -167,6 +170,7 @@ def test_the_best_score_wins_and_failures_lose() -> None:
     assert search.best_params_ == {"max_iter": 2}  # the first of equals
 
 
+@chance(2e-8)
 def test_public_rows_cost_nothing_and_fits_see_all_units() -> None:
     seen: list[int] = []
     plan = settled(epsilon=1, public=(INPUTS[:20], LABELS[:20]))
@@ -193,11 +197,12 @@ def test_public_rows_cost_nothing_and_fits_see_all_units() -> None:
         )
 
 
+@chance(1e-8)
 def test_a_poisson_number_may_be_none() -> None:
     search = GridSearch(
         model(), GRID, epsilon=9, delta=1e-6, repetitions=2, eta="poisson"
     )
-    for _ in range(60):
+    for _ in range(130):  # it is in 1 of 7
         search.fit(INPUTS, LABELS)
         if search.best_estimator_ is None:
             break
@@ -243,6 +248,7 @@ def rows_of(pairs: Any, weights: Any = None, owners: Any = None) -> Rows:
     return Rows(inputs, targets, held, owners)
 
 
+@chance(1e-8)
 def test_a_unit_is_on_one_side() -> None:
     owners = np.repeat(np.arange(50), 4)
     rows = rows_of([(0.1, 0)] * 200, owners=owners)
@@ -272,12 +278,13 @@ def test_rows_are_predicted_in_places_of_their_own() -> None:
     assert in_places(predict, many[:0]).shape == (0,)
 
 
+@chance(1e-8)
 def test_a_private_score_says_how_good_the_best_is() -> None:
     search = GridSearch(model(), GRID, epsilon=50, delta=1e-6).fit(INPUTS, LABELS)
     assert search.best_score_ == pytest.approx(search.score(INPUTS, LABELS), abs=0.15)
     line = Ridge(bounds=(0, 1), y_bounds=(0, 1))
     tuned = GridSearch(line, {"alpha": [0.1, 10.0]}, epsilon=50, delta=1e-6)
-    assert 0.5 < tuned.fit(INPUTS, LABELS).best_score_ <= 1
+    assert 0.5 < tuned.fit(INPUTS, LABELS).best_score_ < 1.2
 
 
 # Before the charge
@@ -288,18 +295,21 @@ def test_a_private_score_says_how_good_the_best_is() -> None:
     [
         ({"grid": {"max_iter": []}}, "candidates"),
         ({"grid": []}, "candidates"),
-        ({"grid": {"alpha": [1]}}, "no parameter"),
+        ({"grid": {"alpha": [1]}}, "not a parameter"),
         ({"grid": {"epsilon": [1, 2]}}, "the same for all"),
         ({"grid": {"bounds": [(0, 1)]}}, "the same for all"),
         ({"grid": {"max_iter": "abc"}}, "must be a list"),
         ({"grid": 5}, "dict of lists"),
         ({"grid": {"max_iter": [10, 0]}}, "max_iter"),
         ({"grid": {"max_iter": list(range(1, 1500))}}, "candidates"),
-        ({"estimator": model(epsilon=1)}, "stated by the search"),
-        ({"estimator": LogisticRegression(bounds=(0, 1), classes=(1,))}, "two or more"),
+        ({"estimator": model(epsilon=1)}, "must be passed to the search"),
+        (
+            {"estimator": LogisticRegression(bounds=(0, 1), classes=(1,))},
+            "two labels or more",
+        ),
         ({"estimator": LogisticRegression(classes=(0, 1))}, "bounds"),
-        ({"estimator": "x"}, "not fitted with privacy"),
-        ({"repetitions": 1}, "out of range"),
+        ({"estimator": "x"}, "does not fit with privacy"),
+        ({"repetitions": 1}, "mean from 2"),
         ({"repetitions": "all"}, "must be a number"),
         ({"eta": -1}, "eta"),
         ({"validation": 0}, "validation"),
@@ -311,7 +321,7 @@ def test_a_private_score_says_how_good_the_best_is() -> None:
         ({"scoring": 5, "public": (INPUTS, LABELS)}, "function"),
         ({"scoring": "acuracy", "public": (INPUTS, LABELS)}, "did you mean 'accuracy'"),
         ({"scoring": "r2", "public": None}, "public"),
-        ({"scoring": "roc_auc", "public": (INPUTS[:1], LABELS[:1])}, "scoring"),
+        ({"scoring": "roc_auc", "public": (INPUTS[:1], LABELS[:1])}, "roc_auc"),
         ({"epsilon": None}, "epsilon"),
     ],
 )
@@ -326,7 +336,8 @@ def test_what_is_no_search_is_refused_before_the_charge(words: Any, said: str) -
 def test_copies_hold_no_account() -> None:
     budget = Budget(2.0)
     search = GridSearch(model(), GRID, epsilon=1, budget=budget)
-    assert clone(search).fit(INPUTS, LABELS).budget is budget
+    again = clone(search).set_params(several_fits=True)
+    assert again.fit(INPUTS, LABELS).budget is budget
     again = pickle.loads(pickle.dumps(search.fit(INPUTS, LABELS)))
     assert (again.predict(INPUTS) == search.predict(INPUTS)).all()
     with pytest.raises(ArgumentError, match="left out"):
@@ -366,13 +377,18 @@ def searching(bounds: Any) -> Any:
     return one
 
 
+@chance(1e-8)
 def test_the_claim_is_not_refuted() -> None:
     fine = searching((0, 1))
-    found = audit.mechanism(fine, WITH, SMALL, claimed=PureDP(1.0), draws=1000)
+    found = audit.mechanism(
+        fine, WITH, SMALL, claimed=PureDP(1.0), draws=1000, confidence=1 - 1e-8
+    )
     assert not found.refuted, found
 
 
-def test_bounds_read_off_the_data_are_refuted() -> None:
+@chance(1e-8)
+def test_bounds_read_off_the_data_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback, "DOUBT", 1e12)  # else slopes are often 0
     by_bounds = {
         float(data[0].max()): searching((0.4 - 1e-9, data[0].max() + 1e-9))
         for data in (WITH, SMALL)
@@ -381,10 +397,13 @@ def test_bounds_read_off_the_data_are_refuted() -> None:
     def one(data: Any) -> Any:
         return by_bounds[float(data[0].max())](data)
 
-    found = audit.mechanism(one, WITH, SMALL, claimed=PureDP(1.0), draws=400)
+    found = audit.mechanism(
+        one, WITH, SMALL, claimed=PureDP(1.0), draws=400, confidence=1 - 1e-8
+    )
     assert found.refuted, found
 
 
+@chance(2e-8)
 def test_a_fixed_number_of_runs_is_refuted() -> None:
     """The best of always 5 runs shows more than the theorem of a random number
     says.
@@ -404,8 +423,12 @@ def test_a_fixed_number_of_runs_is_refuted() -> None:
 
     claimed = PureDP(1.0)
     way_out = best(lambda: len(way.draw()))
-    fine = audit.mechanism(way_out, True, False, claimed=claimed, draws=3000)
-    fixed = audit.mechanism(best(lambda: 5), True, False, claimed=claimed, draws=3000)
+    fine = audit.mechanism(
+        way_out, True, False, claimed=claimed, draws=3000, confidence=1 - 1e-8
+    )
+    fixed = audit.mechanism(
+        best(lambda: 5), True, False, claimed=claimed, draws=20_000, confidence=1 - 1e-8
+    )
     assert not fine.refuted
     assert fixed.refuted
     assert isinstance(way, Way)
@@ -416,7 +439,7 @@ def test_public_labels_are_read_as_private_ones_are() -> None:
     search = GridSearch(model(), GRID, epsilon=20, public=(INPUTS, text))
     assert search.fit(INPUTS, LABELS).best_score_ > 0.5
     budget = Budget(1.0)
-    with pytest.raises(ArgumentError, match="no row with a target"):
+    with pytest.raises(ArgumentError, match="no row with a declared target"):
         GridSearch(
             model(), GRID, epsilon=1, public=(INPUTS, LABELS + 7), budget=budget
         ).fit(INPUTS, LABELS)
@@ -440,7 +463,7 @@ def test_a_name_of_a_score_runs_no_code_of_the_caller() -> None:
         scoring="balanced_accuracy",
     ).fit(INPUTS, LABELS)
     assert 0.5 < search.best_score_ <= 1
-    assert "keep nothing" not in str(search.release_)
+    assert "store nothing" not in str(search.release_)
     line = Ridge(bounds=(0, 1), y_bounds=(0, 1))
     words: dict[str, Any] = {"public": (INPUTS, LABELS), "scoring": "r2"}
     tuned = GridSearch(line, {"alpha": [0.1, 10.0]}, epsilon=50, **words)
@@ -479,8 +502,7 @@ def test_classes_are_declared_in_any_order(
     """scikit-learn takes them for sorted: without that, an area of 1 is one of 0."""
     public = (INPUTS, labels)
     plain = kind(bounds=(0, 1), classes=classes, epsilon=500).fit(INPUTS, labels)
-    declared = Declared(np.zeros(3), np.ones(3), classes)
-    chances = plain.predict_proba(INPUTS)[:, np.argsort(classes)]
+    declared, chances = plain.declared_, plain.predict_proba(INPUTS)
     if scoring == "neg_log_loss":
         wanted = -log_loss(labels, chances)
     else:
@@ -505,7 +527,7 @@ def test_a_function_that_scores_shows_nothing(capfd: Any, caplog: Any) -> None:
     search.fit(INPUTS, LABELS)
     assert capfd.readouterr() == ("", "")
     assert not caplog.records
-    assert "keep nothing" in str(search.release_)
+    assert "store nothing" in str(search.release_)
 
 
 def test_large_data_sets_fewer_units_aside() -> None:

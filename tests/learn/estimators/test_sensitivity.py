@@ -79,15 +79,22 @@ def test_products_move_as_far_as_said(spending: Spending, width: int) -> None:
 @pytest.mark.parametrize("width", [1, 3])
 def test_class_sums_move_as_far_as_said(width: int) -> None:
     plan = ClassSums(declared(width, classes=2), PURE)
+    noise, noise2 = plan.noises
     base = ([[0.3] * width, [0.9] * width], [0, 1])
     seen = [
         largest(moved(plan.exact, base, (one, label)))
         for one in points(width)
         for label in (0, 1)
     ]
-    assert max(seen) == plan.noise.sensitivity
-    assert isinstance(plan.noise, Cube)
-    assert plan.noise.dims == width + 1
+    assert max(seen) == noise.sensitivity
+    assert isinstance(noise, Cube)
+    assert noise.dims == width + 1
+    squares = [moved(plan.exact_squares, base, (one, 0)) for one in points(width)]
+    assert max(map(largest, squares)) == noise2.sensitivity
+    assert isinstance(noise2, Cube)
+    assert noise2.dims == width
+    alone = ClassSums(declared(width, classes=2), PURE, squared=False)
+    assert [one.sensitivity for one in alone.noises] == [noise.sensitivity]
 
 
 def summed(gradients: Gradients, inputs: Any, targets: Any, weights: Any) -> Any:
@@ -172,9 +179,9 @@ def test_a_unit_of_several_rows_moves_no_more_than_one(spending: Spending) -> No
 def test_steps_cost_what_they_are_said_to_cost() -> None:
     for spending in (GAUSSIAN, PURE):
         plan = Descent.of(declared(3, classes=2), spending, 7)
-        paid = [one.mu or one.epsilon for one in (plan.look.spending, plan.step)]
-        look, step = (float(one or 0) for one in paid)
+        parts = plan.look.spending, plan.step, plan.fallback.spending
+        look, step, chosen = (float(one.mu or one.epsilon or 0) for one in parts)
         most = float(spending.mu or spending.epsilon or 0)
         power = 2 if spending.gaussian else 1
-        total = look**power + 7 * step**power
+        total = look**power + 7 * step**power + chosen**power
         assert 0.9999 * most**power < total <= most**power

@@ -1,7 +1,8 @@
 """Estimators in scikit-learn's form whose fit is a release: bounds, classes and cost are
 declared, and the cost is on the account that pays for all other answers.
 
-scikit-learn is needed: `pip install dither[learn]`.
+They need scikit-learn: run `pip install '.[learn]'` in the checkout of Dither, or install
+a wheel with `[learn]` after its path.
 """
 
 from __future__ import annotations

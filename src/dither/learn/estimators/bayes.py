@@ -14,13 +14,14 @@ from dither.learn.estimators.boxes import (
     STEPS,
     box_noise,
     box_spending,
-    deviation,
     grouped,
     moved,
     shrunk,
     squares,
+    standard_deviation,
 )
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.fallback import Fallback, few
 from dither.learn.estimators.scores import Scored
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import BLOCK, Integers
@@ -42,13 +43,19 @@ class GaussianNB(Scored):
     `theta_`, `var_`, `class_count_` and `class_prior_` are scikit-learn's, in the units of
     the data. Where noise is large, means are moved towards the mean of all classes and
     variances towards those of all classes; `var_` includes what noise leaves unknown of
-    the mean. `priors` are public shares of the classes.
+    the mean. `priors` are public shares of the classes, in the order of `classes`.
+
+    A part of the cost chooses how much the columns count: `evidence_` multiplies the log
+    density of a row. It is below 1 where columns repeat each other or noise is large,
+    and 0 where one class for all rows was better. If `priors` are stated, nothing is
+    chosen, and `evidence_` is 1.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove.
     Why: a row adds to its class one vector with a count and all v, and one with all
     2v² - 1, where v is -1 to 1 in each column, in whole steps: no entry is beyond ±1. With
     pure ε each class has noise for its largest entry (`Cube`); with Gaussian noise the
-    lengths are √(d + 1) and √d. A unit's weights add up to one row's.
+    lengths are √(d + 1) and √d. A unit's weights add up to one row's. The choice is
+    pure, by counts of rows that are right (docs/proofs/estimators.md); parts add up.
     Assumes: bounds, classes and priors are public, not read off the data.
     """
 
@@ -68,6 +75,7 @@ class GaussianNB(Scored):
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.rho = rho
@@ -80,9 +88,12 @@ class GaussianNB(Scored):
         self.rows = rows
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Bayes:
         priors = priors_of(self.priors, len(declared.classes or ()))
+        if priors is not None and declared.order is not None:
+            priors = priors[list(declared.order)]
         return Bayes.of(declared, spending, priors)
 
     def predict_joint_log_proba(self, X: Any) -> Reals:
@@ -91,20 +102,22 @@ class GaussianNB(Scored):
         """
         rows = np.clip(self._read(X), self.declared_.low, self.declared_.high)
         with np.errstate(all="ignore"):
-            own = np.log(self.class_prior_) - np.log(2 * np.pi * self.var_).sum(1) / 2
-            return np.asarray(own - self._distances(rows) / 2)
-
-    def _distances(self, rows: Reals) -> Reals:
-        """Squared distances from each class, in units of its variances."""
-        middle = (self.declared_.low + self.declared_.high) / 2  # of small numbers
-        rows, theta = rows - middle, self.theta_ - middle
-        sharp = 1 / self.var_
-        near = rows**2 @ sharp.T - 2 * rows @ (theta * sharp).T
-        found: Reals = near + (theta**2 * sharp).sum(1)
-        return found
+            found = densities(rows, self.theta_, self.var_)
+            return np.asarray(self.evidence_ * found + np.log(self.class_prior_))
 
     def _scores(self, X: Any) -> Reals:
         return self.predict_joint_log_proba(X)
+
+
+def densities(rows: Reals, theta: Reals, variances: Reals) -> Reals:
+    """The log density of each row under each class, added up column by column, so that
+    it depends on that row alone.
+    """
+    found = np.zeros((len(rows), len(theta)))
+    for place, (means, spread) in enumerate(zip(theta.T, variances.T, strict=True)):
+        apart = np.subtract.outer(rows[:, place], means)
+        found -= (apart * apart / spread + np.log(2 * np.pi * spread)) / 2
+    return found
 
 
 def priors_of(priors: Any, classes: int) -> Reals | None:
@@ -116,9 +129,14 @@ def priors_of(priors: Any, classes: int) -> Reals | None:
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != (classes,) or not (found > 0).all():
-        raise ArgumentError("priors", "must be a share above 0 for each of the classes")
+        raise ArgumentError(
+            "priors",
+            "must have a share above 0 for each class; pass one such as [0.5, 0.5]",
+        )
     if not abs(found.sum() - 1) < 1e-9:
-        raise ArgumentError("priors", "must add up to 1")
+        raise ArgumentError(
+            "priors", "must add up to 1; pass shares such as [0.5, 0.5]"
+        )
     return found
 
 
@@ -130,12 +148,20 @@ class Bayes:
 
     declared: Declared
     spending: Spending
+    sums: Spending
+    fallback: Fallback | None = None
     priors: Reals | None = None
     steps: int = STEPS
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending, priors: Reals | None) -> Bayes:
-        found = cls(declared, box_spending(spending, declared.width + 1), priors)
+        chosen = box_spending(spending, declared.width + 1)
+        if few(declared, spending):
+            chosen = spending.ways[1]
+        fallback, sums = None, chosen
+        if priors is None:
+            fallback, sums = Fallback.of(declared, chosen)
+        found = cls(declared, chosen, sums, fallback, priors)
         _ = found.noises  # what they refuse is refused before the charge
         return found
 
@@ -146,7 +172,7 @@ class Bayes:
     @cached_property
     def noises(self) -> tuple[Cube | Gaussian, Cube | Gaussian]:
         """For counts and sums, and for squares."""
-        first, second = self.spending.parts(MEANS, SQUARES)
+        first, second = self.sums.parts(MEANS, SQUARES)
         width, steps = self.declared.width, self.steps
         return (
             box_noise(first, self.declared, width + 1, steps),
@@ -158,7 +184,7 @@ class Bayes:
         return len(self.declared.classes or ())
 
     def vectors(self, inputs: Reals) -> Reals:
-        """What each row adds to its class, in whole steps."""
+        """The contribution of each row to its class, in whole steps."""
         values = moved(inputs, self.steps)
         count = np.full((len(inputs), 1), float(self.steps))
         return np.hstack([count, values, squares(values, self.steps)])
@@ -177,14 +203,28 @@ class Bayes:
     def fit(self, rows: Rows) -> Fitted:
         exact, width = self.exact(rows), self.declared.width
         first, second = self.noises
-        return self.read(
+        fitted = self.read(
             first.release(exact[:, : width + 1]), second.release(exact[:, width + 1 :])
         )
+        if self.fallback is None:
+            return fitted
+        return self.tempered(rows, fitted, self.fallback)
+
+    def tempered(self, rows: Rows, fitted: Fitted, fallback: Fallback) -> Fitted:
+        """Weight the densities as the choice says."""
+        held = dict(fitted.attributes)
+        values = self.declared.low + rows.inputs * self.declared.span
+        with np.errstate(all="ignore"):
+            evidence = densities(values, held["theta_"], held["var_"])
+        chosen = fallback.choose(rows, np.log(held["class_prior_"]), evidence)
+        prior = np.exp(chosen.base)
+        held |= {"class_prior_": prior / prior.sum(), "evidence_": chosen.scale}
+        return Fitted(held, fitted.value, notes=chosen.notes)
 
     def read(self, sums: Integers, squared: Integers) -> Fitted:
         """Means and variances from the noisy vectors."""
         one = self.declared.whole * self.steps
-        noise, noise2 = (deviation(each) / one for each in self.noises)
+        noise, noise2 = (standard_deviation(each) / one for each in self.noises)
         counts = self.counts(sums[:, 0] / one, noise)
         shares = counts / counts.sum()
         means, unknown = moderate_means(
@@ -201,11 +241,12 @@ class Bayes:
             "class_prior_": shares if self.priors is None else self.priors,
             "theta_": theta,
             "var_": variances * half**2,
+            "evidence_": 1.0,
         }
         return Fitted(found, theta)
 
     def counts(self, noisy: Reals, noise: float) -> Reals:
-        """How many units each class has, with less noise where classes look alike."""
+        """Number of units in each class, with less noise if classes are similar."""
         units = self.declared.units or np.inf
         even = min(max(noisy.sum(), self.classes), units) / self.classes
         found = shrunk(noisy, even, noise**2, (RAREST * even) ** 2)
@@ -213,7 +254,7 @@ class Bayes:
 
 
 def moderate_means(means: Reals, error: Reals, shares: Reals) -> tuple[Reals, Reals]:
-    """Means of each class, moved towards the mean of all where noise is large, and the
+    """Means of each class, shrunk towards the mean of all where noise is large, and the
     variance of what is unknown of them.
     """
     error = error[:, None]
@@ -231,7 +272,7 @@ def moderate_means(means: Reals, error: Reals, shares: Reals) -> tuple[Reals, Re
 def moderate_variances(
     second: Reals, means: Reals, unknown: Reals, error: Reals, shares: Reals
 ) -> Reals:
-    """Variances of each class and column: moved towards those of the column in all
+    """Variances of each class and column: shrunk towards those of the column in all
     classes, and these towards those of all columns.
     """
     raw = second - means**2 - unknown

@@ -12,6 +12,7 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.fallback import Fallback, few
 from dither.learn.estimators.likelihoods import Likelihoods
 from dither.learn.estimators.rounds import Boosting, places_of, root_up
 from dither.learn.estimators.scores import Scored, paired
@@ -39,7 +40,8 @@ class ExplainableBoostingClassifier(Scored):
     `max_rounds` is stated, the difference between what is predicted and what is true is
     summed up by bin in each round, with noise, and the curves move against it. How far
     they move follows from the noise. Where `units` are not known, a twentieth of the
-    cost counts them.
+    cost counts them. A part of the cost chooses how much the curves count: all of what
+    they say, less of it, or nothing, so that all rows get one class.
 
     `term_scores_[j]` has a line for each bin of a column, with a number for each class
     (one where there are two); `bins_[j]` has the ends of the bins, and `intercept_`
@@ -51,7 +53,8 @@ class ExplainableBoostingClassifier(Scored):
     with more than two classes, 2 in L1): so a unit moves a round's sums by √d times
     that in L2, and d times in L1. Rounds compose: T Gaussian ones of μ/√T are exactly
     μ-GDP together, and ε of pure ones add up. Sums are of whole numbers. Of counts by
-    bin and class, a unit moves one in each column, by 1.
+    bin and class, a unit moves one in each column, by 1. The choice is permute-and-flip
+    on counts of rows that are right (docs/proofs/estimators.md).
     Assumes: bounds and classes are public, not read off the data.
     """
 
@@ -72,6 +75,7 @@ class ExplainableBoostingClassifier(Scored):
         max_rounds: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.rho = rho
@@ -85,6 +89,7 @@ class ExplainableBoostingClassifier(Scored):
         self.max_rounds = max_rounds
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Curves:
         bins = whole("max_bins", self.max_bins, "pass a number such as 8")
@@ -97,7 +102,9 @@ class ExplainableBoostingClassifier(Scored):
             rounds = whole("max_rounds", rounds, "pass a number such as 30")
             if rounds > MANY_ROUNDS:
                 raise ArgumentError(
-                    "max_rounds", f"must be at most {MANY_ROUNDS:,}; more do not help"
+                    "max_rounds",
+                    f"must be at most {MANY_ROUNDS:,}, because more rounds do not "
+                    "help; pass a number such as 30",
                 )
         return Curves.of(declared, spending, bins, rounds)
 
@@ -105,13 +112,25 @@ class ExplainableBoostingClassifier(Scored):
         """Scores: of the second class where there are two, else one for each."""
         inputs = self._read(X)
         shares = self.declared_.shares(inputs)
-        scores = np.tile(self.intercept_, (len(shares), 1))
-        for column, curve in enumerate(self.term_scores_):
-            scores += curve[places_of(shares[:, column], len(curve))]
+        scores: Reals = self.intercept_ + scores_of(shares, self.term_scores_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _scores(self, X: Any) -> Reals:
         return paired(self.decision_function(X))
+
+
+def scores_of(shares: Reals, curves: Reals) -> Reals:
+    """The sum of what all curves say of each row."""
+    found = np.zeros((len(shares), curves.shape[2]))
+    for column, curve in enumerate(curves):
+        found += curve[places_of(shares[:, column], len(curve))]
+    return found
+
+
+def paired_lines(scores: Reals) -> Reals:
+    """A score for each class, also where one of two classes has them all."""
+    found: Reals = paired(scores[:, 0]) if scores.shape[1] == 1 else scores
+    return found
 
 
 @dataclass(frozen=True)
@@ -122,6 +141,8 @@ class Curves:
 
     boosting: Boosting
     stated: bool
+    fallback: Fallback
+    spending: Spending
 
     @classmethod
     def of(
@@ -129,18 +150,21 @@ class Curves:
     ) -> Curves:
         width, units = declared.width, declared.units
         known = units is not None and units * (spending.mu or 0.0) >= MANY
-        if spending.gaussian and (known or rounds is not None):
+        if few(declared, spending):
+            chosen = spending.ways[1]
+        elif spending.gaussian and (known or rounds is not None):
             chosen = replace(spending, epsilon=None)
         else:
             chosen = quieter(spending, float(width), root_up(width))
-        boosting = Boosting.of(declared, chosen, bins, rounds)
-        found = cls(boosting, rounds is not None)
+        fallback, rest = Fallback.of(declared, chosen)
+        boosting = Boosting.of(declared, rest, bins, rounds)
+        found = cls(boosting, rounds is not None, fallback, chosen)
         _ = found.likelihoods.noise(width)
         return found
 
     @property
     def guarantee(self) -> Guarantee:
-        return self.boosting.guarantee
+        return self.spending.guarantee
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -148,9 +172,23 @@ class Curves:
 
     def fit(self, rows: Rows) -> Fitted:
         units = self.boosting.count.release(rows, FEWEST)
-        if self.stated or self.many(units):
-            return self.boosting.fit(rows, units)
-        return self.likelihoods.fit(rows, units)
+        by_rounds = self.stated or self.many(units)
+        fit = self.boosting.fit if by_rounds else self.likelihoods.fit
+        return self.tempered(rows, fit(rows, units))
+
+    def tempered(self, rows: Rows, fitted: Fitted) -> Fitted:
+        """Multiply the curves by what the choice says."""
+        curves, base = (
+            fitted.attributes[one] for one in ("term_scores_", "intercept_")
+        )
+        evidence = paired_lines(scores_of(rows.inputs, curves))
+        alone = self.boosting.outputs == 1
+        start = np.array([0.0, base[0]]) if alone else base
+        chosen = self.fallback.choose(rows, start, evidence)
+        base = chosen.base[1:] - chosen.base[:1] if alone else chosen.base
+        held = {"term_scores_": chosen.scale * curves, "intercept_": base}
+        value = chosen.scale * fitted.value
+        return Fitted({**fitted.attributes, **held}, value, notes=chosen.notes)
 
     def many(self, units: float) -> bool:
         """Whether units are enough for rounds."""

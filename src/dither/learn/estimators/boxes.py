@@ -21,13 +21,14 @@ from dither.privacy.numbers import float_up
 __all__ = [
     "STEPS",
     "USUAL",
+    "blur",
     "box_noise",
     "box_spending",
-    "deviation",
     "grouped",
     "moved",
     "shrunk",
     "squares",
+    "standard_deviation",
 ]
 
 STEPS = 1 << 16
@@ -70,17 +71,18 @@ def box_noise(
 
 
 def box_spending(spending: Spending, dims: int) -> Spending:
-    """The same with the kind of noise that is less for vectors of so many entries."""
-
-    def blur(way: Spending) -> float:
-        if way.mu is not None:
-            return math.sqrt(dims) / way.mu
-        return (dims + 1.5) / math.sqrt(3) / (way.epsilon or 0.0)
-
-    return spending.choose(blur)
+    """Choose the kind of noise that is smaller for vectors with `dims` entries."""
+    return spending.choose(lambda way: blur(way, dims))
 
 
-def deviation(noise: Cube | Gaussian) -> float:
+def blur(way: Spending, dims: int) -> float:
+    """Approximate standard deviation of the noise on one of `dims` entries."""
+    if way.mu is not None:
+        return math.sqrt(dims) / way.mu
+    return (dims + 1.5) / math.sqrt(3) / (way.epsilon or 0.0)
+
+
+def standard_deviation(noise: Cube | Gaussian) -> float:
     """The standard deviation of the noise on an entry."""
     variance = noise.variance if isinstance(noise, Cube) else noise_variance(noise)
     return math.sqrt(variance)
@@ -99,8 +101,8 @@ def shrunk(
     least: float = 0.0,
     most: float = math.inf,
 ) -> Reals:
-    """Noisy values moved towards a target, the more the larger their noise variance
-    is beside the variance they show (empirical Bayes), which is taken to be at most
+    """Noisy values shrunk towards a target, the more the larger their noise variance is
+    beside the variance they show (empirical Bayes), which is taken to be at most
     `most`.
     """
     apart = values - target

@@ -18,12 +18,12 @@ from dither.privacy import GaussianDP, Guarantee, PureDP
 
 __all__ = ["Parts", "Search"]
 
-SEEN = "a function of the caller's scored every run: assumed to keep nothing of it"
+SEEN = "your scoring function sees every run and is assumed to store nothing of it"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a search is made of, before it is known what a run may cost."""
+    """Inputs of a search, before its cost per run is known."""
 
     models: tuple[Any, ...]
     settings: tuple[dict[str, Any], ...]
@@ -32,7 +32,7 @@ class Parts:
 
     @property
     def fitted_on(self) -> Declared:
-        """What is public about the units that fits see."""
+        """Public facts about the units that fits see."""
         units = self.declared.units
         if isinstance(self.scoring, Public) or units is None:
             return self.declared
@@ -70,7 +70,7 @@ def _largest(costs: Sequence[Guarantee]) -> Run:
 
 @dataclass(frozen=True)
 class Search:
-    """A search that is settled: candidates, what each run promises, and how it is
+    """A search that is settled: candidates, the guarantee of each run, and how it is
     scored.
     """
 

@@ -18,8 +18,8 @@ from dither.privacy.numbers import whole
 __all__ = ["KMeans"]
 
 NO_LABELS = (
-    "labels of the fitted rows say something about each of them, and no noise hides it, "
-    "so a fit does not keep them; call predict with rows that you may see"
+    "a fit does not keep the labels of its rows, because no noise protects them; call "
+    "predict with rows that you may see"
 )
 
 
@@ -65,6 +65,7 @@ class KMeans(
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
@@ -77,16 +78,23 @@ class KMeans(
         self.rows = rows
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Lloyd:
-        clusters = whole("n_clusters", self.n_clusters, "pass how many, such as 8")
+        clusters = whole(
+            "n_clusters", self.n_clusters, "pass a number of clusters, such as 8"
+        )
         if declared.units is not None and clusters > declared.units:
             raise ArgumentError(
-                "n_clusters", f"is above the {declared.units} units; pass fewer"
+                "n_clusters",
+                f"must be at most the number of units, {declared.units:,}; pass fewer "
+                "clusters",
             )
         steps = self.max_iter
         if steps is not None:
-            steps = whole("max_iter", steps, "pass a few, such as 3, or leave it out")
+            steps = whole(
+                "max_iter", steps, "pass a small number such as 3, or leave it out"
+            )
         return Lloyd.of(declared, spending, clusters, steps)
 
     def transform(self, X: Any) -> Reals:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dither.learn.estimators.data import Declared, Reals
 from dither.learn.estimators.products import NoisyProducts
-from dither.mechanisms.sums import noise_variance, reaches
+from dither.mechanisms.sums import noise_variance
 
 __all__ = ["Coefficients"]
 
@@ -23,15 +23,15 @@ class Coefficients:
 
     With noisy sums K and w, and θ the coefficients without noise, K(estimate - θ) is
     (noise of w) - (noise of K)·θ, exactly. So the error of one coefficient is a sum of
-    noises whose weights are known but for θ. They are taken at the estimate, and along
-    the line on which that coefficient moves: the interval holds every value for which
-    the error is not too large (Fieller 1954).
+    noises whose weights are known except for θ. They are taken at the estimate, and
+    along the line on which that coefficient moves: the interval holds every value for
+    which the error is not too large (Fieller 1954).
     """
 
     noisy: NoisyProducts
     declared: Declared
     penalty: Reals
-    """What is added to the squares of each column."""
+    """The ridge that is added to the squares of each column."""
 
     @cached_property
     def known(self) -> Reals:
@@ -40,7 +40,7 @@ class Coefficients:
 
     @cached_property
     def inverse(self) -> Reals | None:
-        """None where the noisy sums are not those of any rows: nothing is known."""
+        """None if the noisy sums are not those of any rows: nothing is known."""
         level = np.linalg.eigvalsh(self.known)
         if not level[0] > 1e-9 * max(level[-1], 1.0):
             return None
@@ -102,14 +102,14 @@ class Coefficients:
     def _roots(
         self, there: Reals, away: Reals, confidence: float
     ) -> tuple[float, float] | None:
-        """The distances between which the truth lies; None where it may be anywhere."""
+        """The distances between which the true value lies; None if it may be anywhere."""
         power = noise_variance(self.noisy.noise)
         first, second, third = (
             power * float((one * other).sum())
             for one, other in ((there, there), (there, away), (away, away))
         )
-        square, fourth = (there**2).sum(), (there**4).sum()
-        width = float(reaches(self.noisy.noise, square, fourth, confidence))
+        square, fourth = (np.array([(there**power).sum()]) for power in (2, 4))
+        width = float(self.noisy.noise.law.reaches(square, fourth, confidence)[0])
         reach = width**2 / first if first > 0 else 0.0
         lead = 1 - reach * third
         if lead <= 0:

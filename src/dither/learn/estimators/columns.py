@@ -32,7 +32,7 @@ class Columns:
 
     @property
     def read_as(self) -> tuple[str, ...]:
-        """What the columns of the estimator are called, such as `ward=A`."""
+        """Names of the columns of the estimator, such as `ward=A`."""
         found: list[str] = []
         for name, column in zip(self.names, self.columns, strict=True):
             keys = column.keys if isinstance(column, Keyed) else None

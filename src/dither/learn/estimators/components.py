@@ -55,6 +55,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -66,16 +67,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         self.rows = rows
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Analysis:
         width = declared.width
         if width > MOST_COLUMNS:
-            raise ArgumentError("X", f"has more than {MOST_COLUMNS:,} columns")
+            raise ArgumentError(
+                "X", f"has more than {MOST_COLUMNS:,} columns; pass fewer columns"
+            )
         count = width if self.n_components is None else self.n_components
-        count = whole("n_components", count, "pass how many, such as 2")
+        count = whole("n_components", count, "pass a number of components, such as 2")
         if count > width:
             raise ArgumentError(
-                "n_components", f"is above the {width} columns; pass fewer"
+                "n_components",
+                f"must be at most the number of columns, {width}; pass fewer "
+                "components",
             )
         return Analysis.of(declared, spending, count)
 

@@ -1,4 +1,4 @@
-"""How many units there are, for fits whose shape follows from it."""
+"""Number of units, for fits whose shape follows from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dither.mechanisms import Additive
 __all__ = ["COUNT", "UnitCount"]
 
 COUNT = 0.05
-"""The part of the cost that counts units, where nobody has said how many there are."""
+"""The part of the cost that counts units, if nobody has said how many there are."""
 
 
 @dataclass(frozen=True)

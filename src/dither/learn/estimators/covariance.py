@@ -12,10 +12,10 @@ from dither.learn.estimators.base import Fitted
 from dither.learn.estimators.boxes import (
     STEPS,
     box_noise,
-    deviation,
     grouped,
     moved,
     shrunk,
+    standard_deviation,
 )
 from dither.learn.estimators.data import Declared, Integers, Reals, Rows
 from dither.learn.estimators.spending import Spending
@@ -31,7 +31,7 @@ MEAN, RADIUS, COVARIANCE = 0.25, 0.1, 0.65
 RINGS = 25
 """Radii that are tried, each smaller by √2."""
 INSIDE = 0.35
-"""At least about so many rows lie within the radius."""
+"""Minimum share of the rows within the radius (approximate)."""
 FARTHEST = 6
 """The radius is at most so many rings beyond the one that holds those rows."""
 LOST = 0.3
@@ -77,12 +77,12 @@ class Analysis:
 
     @property
     def weights(self) -> tuple[int, int]:
-        """What y_i² and y_i·y_j are multiplied by."""
+        """The factor of y_i² and y_i·y_j."""
         return (5, 7) if self.gaussian else (1, 2)
 
     @cached_property
     def length(self) -> int:
-        """L before rounding: entries of y are whole, and rounding must not matter. Where
+        """L before rounding: entries of y are whole, and rounding must not matter. If
         rows have weights it is less, so that sums of many rows fit 64 bits.
         """
         least = 14 if self.declared.whole == 1 else 12
@@ -123,8 +123,8 @@ class Analysis:
         return found
 
     def mean(self, noisy: Integers) -> tuple[float, Reals]:
-        """How many units there are, and the mean, -1 to 1 in each column."""
-        sums, noise = noisy[0] / self.one, deviation(self.first) / self.one
+        """Number of units, and the mean, -1 to 1 in each column."""
+        sums, noise = noisy[0] / self.one, standard_deviation(self.first) / self.one
         most = self.declared.units or math.inf
         units = float(min(max(sums[0], 1.0), most))
         mean = shrunk(sums[1:] / units, 0.0, (noise / units) ** 2, 1e-3)
@@ -150,13 +150,13 @@ class Analysis:
         return np.asarray(np.abs(apart).sum(axis=1))
 
     def radii(self, mean: Reals) -> Reals:
-        """Those that are tried, from the largest that can be."""
+        """The radii that are tried, from the largest possible one."""
         far = np.rint((1 + np.abs(mean)) * (self.relative * self.steps)) + 1
         largest = float(self.norms(far[None])[0])
         return np.maximum(largest * 2.0 ** (-np.arange(RINGS) / 2), 1.0)
 
     def exact_rings(self, rows: Rows, mean: Reals) -> Integers:
-        """How many rows lie between one radius and the next; the last ring is full."""
+        """Number of rows between one radius and the next; the last ring is full."""
         found = np.zeros(RINGS, np.int64)
         edges = self.radii(mean)[::-1]
         for start in range(0, len(rows), BLOCK):
@@ -185,7 +185,7 @@ class Analysis:
         return float(radii[min(max(best, last - FARTHEST), last)])
 
     def product_noise(self, radius: float, units: float) -> float:
-        """The deviation of the noise on a mean product of two columns."""
+        """The standard deviation of the noise on a mean product of two columns."""
         one = self.declared.whole * self.weights[1] * self.length**2
         noise = math.sqrt(noise_variance(self.third)) / one
         return noise * radius**2 / units
@@ -261,8 +261,8 @@ class Analysis:
 def moderate(
     noisy: Reals, diagonal: Reals, error: float, diagonal_error: float
 ) -> Reals:
-    """A covariance moved towards one in which all columns correlate alike, as Ledoit and
-    Wolf (2004) do for few rows; here noise is known, and says how far.
+    """A covariance shrunk towards one in which all columns correlate alike, as Ledoit
+    and Wolf (2004) do for few rows; here noise is known, and says how far.
     """
     width = len(noisy)
     overall = max(float(diagonal.mean()), 1e-12 * float(np.abs(diagonal).max()), 1e-300)

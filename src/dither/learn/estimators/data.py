@@ -1,7 +1,7 @@
 """Rows for estimators: what is public about them, and what is read after the charge.
 
 Values are clipped to their declared bounds and brought to 0 to 1 by them; what is
-missing counts as the middle. A row whose target is missing, or outside the declared
+missing is treated as the middle. A row whose target is missing, or outside the declared
 classes, does not count. Each row is read by itself (rule R1).
 """
 
@@ -34,10 +34,12 @@ FARTHEST, LOOSE = 1e60, 1e90
 """How far from 0 a stated bound is at most, and one that follows from an earlier step; and
 one over which bounds are apart at least: squares and quotients then stay floats.
 """
+FEW = 3
+"""Number of columns that a message names."""
 NEAREST = 2.0**-36
-"""How far apart bounds are at least, for how far they are from 0."""
+"""Minimum distance of bounds, relative to their distance from 0."""
 WAY_OUT = "pass a matrix with a row for each record, or a frame"
-BOUNDS = "pass public limits of the values, such as (0, 16), not read off the data"
+BOUNDS = "pass public limits such as (0, 16); do not take them from the data"
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,12 @@ class Declared:
     rows: int = 1
     names: tuple[str, ...] | None = None
     reading: Columns | None = None
+    order: tuple[int, ...] | None = None
+    """The place of each class in the list that was declared: `classes` are sorted."""
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return len(self.low)
 
     @property
@@ -93,7 +97,7 @@ class Rows:
     targets: NDArray[Any] | None
     weights: Integers
     owners: Integers | None = None
-    """Whose each row is; None where each is a unit of its own."""
+    """The owner of each row; None if each row is a unit of its own."""
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -141,7 +145,7 @@ def codes(keys: Keyed, column: Any) -> Integers:
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from; `read` is called after the charge, with its receipt."""
+    """Source of the rows; `read` is called after the charge, with its receipt."""
 
     width: int
     names: tuple[str, ...] | None
@@ -180,25 +184,29 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
     if isinstance(X, Dataset):
         raise ArgumentError(
             "X",
-            "is a dataset; write dataset.fit(estimator, inputs=…, target=…)",
+            "is an opened dataset; call dataset.fit(estimator, inputs=…, target=…)",
         )
     if hasattr(X, "toarray"):
-        raise ArgumentError(
-            "X", "sparse input is not supported; pass a dense one, X.toarray()"
-        )
+        raise ArgumentError("X", "must be dense, not a sparse matrix; pass X.toarray()")
     X = X if is_frame(X) else _array(X)
     width, names, matrix = _matrix(X)
     count, target = _length(X), None if y is None else _flat(y)
     if target is not None and _length(target) != count:
-        raise ArgumentError("y", "must have one value for each row of X")
+        raise ArgumentError(
+            "y", "must have one value for each row of X; pass a column of that length"
+        )
     by_row = owner is None or (isinstance(owner, str) and owner == EACH_ROW)
     if isinstance(owner, str) and not by_row:
         raise ArgumentError(
-            "owner", f"must have an id for each row; pass them, as frame[{owner!r}]"
+            "owner",
+            "must be a column of ids here, not the name of a column; pass "
+            f"frame[{owner!r}]",
         )
     owners = ids_of(None, EACH_ROW if by_row else owner)
     if not by_row and len(owner) != count:
-        raise ArgumentError("owner", "must have one id for each row of X")
+        raise ArgumentError(
+            "owner", "must have one id for each row of X; pass a column of that length"
+        )
 
     def columns(_: Receipt | None) -> tuple[Reals, Any, Integers | None]:
         return matrix(), target, None if by_row else codes_of(owners())
@@ -207,20 +215,22 @@ def source_of(X: Any, y: Any, owner: Any) -> Source:
 
 
 def _matrix(X: Any) -> tuple[int, tuple[str, ...] | None, Callable[[], Reals]]:
-    """How many columns there are, what they are called, and how to read them."""
+    """Number of columns, what they are called, and how to read them."""
     if is_frame(X):
         known = column_names(X)
         fine = all(isinstance(one, str) for one in known)
         names = tuple(known) if known and fine else None
         if len(set(known)) < len(known):
             raise ArgumentError(
-                "X", "has several columns of one name; give each a name of its own"
+                "X", "has several columns of the same name; rename all but one of them"
             )
         return _width(len(known)), names, lambda: _stacked([X[one] for one in known])
     array = _array(X)
     if array.dtype.kind in "cmMV":
         raise ArgumentError(
-            "X", f"Complex data not supported ({array.dtype}); {WAY_OUT}"
+            "X",
+            f"must hold real numbers, not {array.dtype} (Complex data not supported); "
+            f"{WAY_OUT}",
         )
     if array.ndim != 2:
         raise ArgumentError(
@@ -230,7 +240,11 @@ def _matrix(X: Any) -> tuple[int, tuple[str, ...] | None, Callable[[], Reals]]:
 
 
 def _width(count: int) -> int:
-    if not 1 <= count <= MANY_COLUMNS:
+    if count > MANY_COLUMNS:
+        raise ArgumentError(
+            "X", f"has more than {MANY_COLUMNS:,} columns; pass fewer columns"
+        )
+    if count < 1:
         raise ArgumentError(
             "X",
             f"has 0 feature(s) (shape=(…, {count})) while a minimum of 1 is required; "
@@ -250,7 +264,7 @@ def _array(X: Any) -> NDArray[Any]:
         found = np.asarray(X)
     except (TypeError, ValueError):
         kind = type(X).__name__
-        raise ArgumentError("X", f"is not understood ({kind}); {WAY_OUT}") from None
+        raise ArgumentError("X", f"cannot be of type {kind}; {WAY_OUT}") from None
     return found
 
 
@@ -261,7 +275,7 @@ def _of_lists(X: Sequence[Any]) -> NDArray[Any]:
     widths = {len(one) if hasattr(one, "__len__") else -1 for one in X}
     if len(widths) != 1 or min(widths) < 0 or any(isinstance(one, str) for one in X):
         raise ArgumentError(
-            "X", f"must have rows of one length. Reshape your data; {WAY_OUT}"
+            "X", f"must have rows of equal length. Reshape your data; {WAY_OUT}"
         )
     found = np.empty((len(X), widths.pop()), object)
     for place, one in enumerate(X):
@@ -293,7 +307,7 @@ def _length(values: Any) -> int:
     if isinstance(values, Mapping):
         found = {len(one) for one in values.values()}
         if len(found) > 1:
-            raise ArgumentError("X", "must have columns of one length")
+            raise ArgumentError("X", "must have columns of equal length; pass a frame")
         return found.pop()
     return int(shape[0]) if shape else len(values)
 
@@ -303,12 +317,16 @@ def _flat(y: Any) -> Any:
     y = np.asarray(y) if hasattr(y, "__array__") and not hasattr(y, "__len__") else y
     shape = getattr(y, "shape", None)
     if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__len__"):
-        raise ArgumentError("y", "must be a column of targets, one for each row")
+        raise ArgumentError(
+            "y", "must be a column of targets; pass one value for each row"
+        )
     if shape is None or len(shape) == 1:
         return _of_list(y) if isinstance(y, list | tuple) else y
     found = np.asarray(y)
     if found.ndim != 2 or found.shape[1] != 1:
-        raise ArgumentError("y", "must be one column of targets, one for each row")
+        raise ArgumentError(
+            "y", "must be a single column of targets; pass one value for each row"
+        )
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
         DataConversionWarning,
@@ -338,10 +356,7 @@ def pairs_of(
         raise ArgumentError(argument, f"are missing; {BOUNDS}")
     if isinstance(bounds, Mapping):
         if names is None or set(bounds) != set(names):
-            columns = "" if names is None else f": {', '.join(map(repr, names[:12]))}"
-            raise ArgumentError(
-                argument, f"by name must name the columns of X, each once{columns}"
-            )
+            raise ArgumentError(argument, _unlike(list(bounds), names))
         bounds = [bounds[name] for name in names]
     try:
         found = np.asarray(bounds, np.float64)
@@ -352,7 +367,8 @@ def pairs_of(
     if found.shape != (width, 2):
         raise ArgumentError(
             argument,
-            f"must be a pair such as (0, 16), or one for each of {width} columns",
+            f"must have one pair for each of {width} columns; pass a list of them, or "
+            "a pair for all columns, such as (0, 16)",
         )
     low, high = found.T
     good = np.isfinite(found).all(axis=1) & (low < high)
@@ -361,11 +377,32 @@ def pairs_of(
         column = f"column {place + 1}" if names is None else repr(names[place])
         raise ArgumentError(
             argument,
-            "must be finite numbers, low before high, such as (0, 16); those of "
-            f"{column} are not",
+            f"must be finite numbers, low before high, but those of {column} are not; "
+            "pass a pair such as (0, 16)",
         )
     _check_extremes(argument, found, farthest)
     return np.array(found)
+
+
+def _unlike(named: list[Any], names: tuple[str, ...] | None) -> str:
+    """How the names of bounds differ from those of the columns."""
+    if names is None:
+        return "cannot be a dict, because X has no names of columns; pass a list"
+    words = "must have one pair for each column of X"
+    unknown = [one for one in named if one not in names]
+    if unknown:
+        return (
+            f"{words}, and X does not have {_few(unknown)}; remove what X does not have"
+        )
+    missing = [one for one in names if one not in named]
+    return (
+        f"{words}, and the pair of {_few(missing)} is missing; add one such as (0, 16)"
+    )
+
+
+def _few(names: list[Any]) -> str:
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(f"{one!r:.40}" for one in names[:FEW]) + more
 
 
 def _check_extremes(argument: str, pairs: Reals, farthest: float) -> None:
@@ -386,6 +423,6 @@ def _check_extremes(argument: str, pairs: Reals, farthest: float) -> None:
     if (span < NEAREST * far).any():
         raise ArgumentError(
             argument,
-            "lie too close together for how far they are from 0; subtract the lower one "
-            "from the column and from both",
+            "are too close together, compared with their distance from 0; subtract the "
+            "lower bound from the column and from both bounds",
         )

@@ -22,15 +22,15 @@ from dither.learn.estimators.sums import lengths as norms
 __all__ = ["FINE", "STEPS", "Gradients"]
 
 STEPS = 1 << 10
-"""Steps of a deviation of a column."""
+"""Steps of a standard deviation of a column."""
 CUT = 3
-"""Columns are cut to so many deviations."""
+"""Columns are clamped to this number of standard deviations."""
 FINE = 1 << 14
 """Steps of a probability."""
 LARGEST = 64.0
 """Weights are cut to this; a column then moves the odds by e^64 at most."""
 TABLE_STEPS, TABLE_END = 1 << 11, 16
-"""e^(-t) is looked up in so many steps for each unit of t, up to this t."""
+"""Number of steps per unit of t in the table of e^(-t), up to this t."""
 ONE = 1 << 24
 """Steps of what is looked up."""
 
@@ -56,8 +56,8 @@ class Gradients:
 
     @property
     def sensitivity(self) -> int:
-        """How far one row moves the sum, in the norm that is clipped. The one step more
-        covers the rounding of a product of two roots.
+        """Largest change of the sum by one row, in the norm that is clipped. The one
+        step more covers the rounding of a product of two roots.
         """
         return self.radius + 1
 
@@ -68,8 +68,8 @@ class Gradients:
         return min(1 << 20, 1 << (room.bit_length() - 1))
 
     def rows(self, inputs: Reals, center: Reals, scale: Reals) -> Reals:
-        """Shares of bounds in deviations from the centre, as whole numbers, and one more
-        column for the intercept.
+        """Shares of bounds in standard deviations from the centre, as whole numbers,
+        and one more column for the intercept.
         """
         found = np.empty((len(inputs), self.columns))
         held = found[:, :-1]
@@ -103,7 +103,7 @@ class Gradients:
         weights: Reals,
     ) -> Integers:
         """The sum of clipped gradients at some weights, each times its row's count: a
-        line for each class.
+        row for each class.
         """
         held = self.grid(weights)
         found = np.zeros((self.outputs, self.columns), np.int64)

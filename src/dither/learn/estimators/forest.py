@@ -5,15 +5,18 @@ noisy counts of the classes in their leaves.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.learn.estimators.base import Fitted, labels
 from dither.learn.estimators.counting import UnitCount
 from dither.learn.estimators.data import Declared, Reals, Rows
+from dither.learn.estimators.fallback import Fallback, few
 from dither.learn.estimators.scores import Scored
 from dither.learn.estimators.spending import Spending, quieter
 from dither.learn.estimators.sums import Integers
@@ -26,6 +29,10 @@ from dither.privacy.numbers import whole
 __all__ = ["RandomForestClassifier"]
 
 DEEPEST, MANY_TREES, MANY_NUMBERS = 12, 1000, 20_000_000
+ALONE = 20
+"""Number of trees up to which their evidence is added up; the evidence of more trees is
+scaled down to that of this number.
+"""
 USUAL_TREES = {True: (3, 100), False: (3, 60)}
 """The fewest and the most trees, with Gaussian noise and with Laplace noise."""
 
@@ -41,12 +48,14 @@ class RandomForestClassifier(Scored):
     more than one that counts a part of them. How many trees there are
     (`n_estimators`) and how deep they are (`max_depth`) follows from the number of
     units and the noise, unless stated. Where `units` are not known, a twentieth of the
-    cost counts them.
+    cost counts them. A part of the cost chooses how much the leaves count: all of what
+    they say, less of it, or nothing, so that all rows get one class.
 
     Guarantee: the stated cost, for one unit with all of its rows, under add/remove; pure
     where the cost is.
     Why: a unit is in one leaf of each of T trees, with one class; so it moves all counts
-    together by T in L1 and by √T in L2.
+    together by T in L1 and by √T in L2. The choice is permute-and-flip on counts of rows
+    that are right (docs/proofs/estimators.md); parts of the cost add up.
     Assumes: bounds and classes are public, not read off the data.
     """
 
@@ -67,6 +76,7 @@ class RandomForestClassifier(Scored):
         max_depth: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.rho = rho
@@ -80,6 +90,7 @@ class RandomForestClassifier(Scored):
         self.max_depth = max_depth
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Forest:
         trees = _stated("n_estimators", self.n_estimators, MANY_TREES, 20)
@@ -112,6 +123,7 @@ class Forest:
     declared: Declared
     spending: Spending
     count: UnitCount
+    fallback: Fallback
     leaves: Spending
     trees: int | None
     depth: int | None
@@ -126,9 +138,12 @@ class Forest:
     ) -> Forest:
         many = 20 if trees is None else trees
         chosen = quieter(spending, float(many), math.sqrt(many))
+        if few(declared, spending):
+            chosen = spending.ways[1]
         needed = declared.units is None and (trees is None or depth is None)
-        count, leaves = UnitCount.of(declared, chosen, needed)
-        found = cls(declared, chosen, count, leaves, trees, depth)
+        count, rest = UnitCount.of(declared, chosen, needed)
+        fallback, leaves = Fallback.of(declared, rest)
+        found = cls(declared, chosen, count, fallback, leaves, trees, depth)
         most = USUAL_TREES[chosen.gaussian][1] if trees is None else trees
         _ = found.noise(most)  # what it refuses is refused before the charge
         _check_size(most, 5 if depth is None else depth, found.classes)
@@ -144,13 +159,13 @@ class Forest:
         return len(self.declared.classes)
 
     def noise(self, trees: int) -> Additive:
-        """Noise for counts in the leaves of so many trees."""
+        """Noise for counts in the leaves of this number of trees."""
         most = self.declared.whole
         return self.leaves.noise(float(trees * most), _root_up(trees) * most)
 
     def shape(self, units: float) -> tuple[int, int]:
-        """How many trees, and how deep. More trees divide space more finely and cost
-        more noise; Gaussian noise grows more slowly with them.
+        """Number of trees, and their depth. More trees divide space more finely and
+        cost more noise; Gaussian noise grows more slowly with them.
         """
         fewest, most = USUAL_TREES[self.leaves.gaussian]
         worth = units * (self.leaves.mu or self.leaves.epsilon or 0.0)
@@ -168,13 +183,16 @@ class Forest:
                 depth -= 1
         return trees, depth
 
-    def exact(self, rows: Rows, trees: Trees) -> Integers:
+    def exact(
+        self, rows: Rows, trees: Trees, leaves: Iterable[NDArray[Any]] | None = None
+    ) -> Integers:
         """Weights of rows by tree, leaf and class."""
         assert rows.targets is not None
+        leaves = trees.leaves(rows.inputs) if leaves is None else leaves
         size = self.classes << trees.depth
         weights = rows.weights.astype(np.float64)  # their sums stay whole, and exact
         found = np.zeros((len(trees), size), np.int64)
-        for tree, leaf in enumerate(trees.leaves(rows.inputs)):
+        for tree, leaf in enumerate(leaves):
             places = leaf * self.classes + rows.targets
             found[tree] = np.bincount(places, weights, size)
         return found.reshape(len(trees), 1 << trees.depth, self.classes)
@@ -183,35 +201,43 @@ class Forest:
         count, depth = self.shape(self.count.release(rows))
         trees = Trees.drawn(count, depth, self.declared.width)
         noise = self.noise(count)
-        noisy = noise.release(self.exact(rows, trees)) / self.declared.whole
+        leaves = [leaf.astype(np.int32) for leaf in trees.leaves(rows.inputs)]
+        noisy = noise.release(self.exact(rows, trees, leaves)) / self.declared.whole
         blur = math.sqrt(noise_variance(noise)) / self.declared.whole
-        return self.fitted(trees, noisy, blur)
+        tables, prior = self.likelihoods(noisy, blur)
+        evidence = np.zeros((len(rows), self.classes))
+        for leaf, table in zip(leaves, tables, strict=True):
+            evidence += table[leaf]
+        together = min(1.0, ALONE / count)
+        evidence *= together
+        chosen = self.fallback.choose(rows, prior, evidence)
+        held = {
+            "trees_": trees,
+            "leaf_log_prob_": chosen.scale * together * tables,
+            "class_log_prior_": chosen.base,
+            "classes_": labels(self.declared.classes or ()),
+        }
+        return Fitted(held, noisy, notes=chosen.notes)
 
-    def fitted(self, trees: Trees, noisy: Reals, blur: float) -> Fitted:
-        """How likely each leaf is under each class. Counts that noise could have made
-        count little: each has about half of the noise added to it.
+    def likelihoods(self, noisy: Reals, blur: float) -> tuple[Reals, Reals]:
+        """Log probability of each leaf under each class, and of each class. About half of
+        the noise is added to each count, so that noise alone says little.
         """
-        assert self.declared.classes is not None
         sizes = noisy.sum(axis=1).mean(axis=0)
         sizes = np.maximum(sizes, max(0.1 * sizes.mean(), 1.0))
         base = 0.5 * blur + 0.5
         leaf = np.log(np.maximum(noisy, 0.0) + base) - np.log(
             sizes + base * noisy.shape[1]
         )
-        held = {
-            "trees_": trees,
-            "leaf_log_prob_": leaf,
-            "class_log_prior_": np.log(sizes / sizes.sum()),
-            "classes_": labels(self.declared.classes),
-        }
-        return Fitted(held, noisy)
+        return leaf, np.log(sizes / sizes.sum())
 
 
 def _check_size(trees: int, depth: int, classes: int) -> None:
     if trees * classes << depth > MANY_NUMBERS:
         raise ArgumentError(
             "max_depth",
-            f"makes more than {MANY_NUMBERS:,} counts; ask for fewer or lower trees",
+            f"must be smaller, because the trees would have more than {MANY_NUMBERS:,} "
+            "counts; pass a smaller max_depth or n_estimators",
         )
 
 

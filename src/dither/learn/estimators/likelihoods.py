@@ -47,7 +47,7 @@ class Likelihoods:
         return found.reshape(len(places), self.of.bins, self.classes)
 
     def fit(self, rows: Rows, units: float) -> Fitted:
-        """Curves for about so many units."""
+        """Fit curves for about this number of units."""
         boosting = self.of
         used = boosting.columns(units)
         noise, whole = self.noise(len(used)), boosting.declared.whole

@@ -27,12 +27,13 @@ __all__ = ["LinearRegression", "Ridge"]
 INTERCEPT = "intercept"
 MOST_COLUMNS = 4096
 RIDGED = (
-    "coefficients: drawn towards 0 by a ridge as large as the noise, so they may lie "
-    "outside their intervals"
+    "coefficients are shrunk towards 0 by a ridge penalty as large as the noise; if "
+    "that moves one out of the interval of the noise, its interval reaches to it"
 )
 WEIGHED = (
-    "intervals: about least squares in which rows far from the middle of the bounds weigh "
-    "less; about all rows alike only where the relation is a line"
+    "intervals are for least squares in which rows far from the middle of the bounds "
+    "have less weight; they are for ordinary least squares only if the relation is "
+    "linear"
 )
 
 
@@ -74,6 +75,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.rho = rho
@@ -85,6 +87,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self.rows = rows
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> LeastSquares:
         return LeastSquares.of(declared, spending, 0.0)
@@ -123,6 +126,7 @@ class Ridge(LinearRegression):
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         super().__init__(
             epsilon=epsilon,
@@ -135,6 +139,7 @@ class Ridge(LinearRegression):
             rows=rows,
             budget=budget,
             by=by,
+            several_fits=several_fits,
         )
         self.alpha = alpha
 
@@ -155,7 +160,9 @@ class LeastSquares:
     @classmethod
     def of(cls, declared: Declared, spending: Spending, alpha: float) -> LeastSquares:
         if declared.width > MOST_COLUMNS:
-            raise ArgumentError("X", f"has more than {MOST_COLUMNS:,} columns")
+            raise ArgumentError(
+                "X", f"has more than {MOST_COLUMNS:,} columns; pass fewer columns"
+            )
         chosen = spending.choose(lambda one: _blur(ProductSums(declared, one)))
         best = ProductSums(declared, chosen)
         best.check()

@@ -16,11 +16,11 @@ from dither.learn.estimators.boxes import (
     USUAL,
     box_noise,
     box_spending,
-    deviation,
     grouped,
     moved,
     shrunk,
     squares,
+    standard_deviation,
 )
 from dither.learn.estimators.data import Declared, Integers, Reals, Rows
 from dither.learn.estimators.spending import Spending
@@ -32,7 +32,7 @@ from dither.privacy import Guarantee
 __all__ = ["Lloyd", "Place", "directions", "near"]
 
 WHERE, STEP = 0.25, 0.75
-"""Parts of the cost: where the data lie, and the steps."""
+"""Parts of the cost: for the location of the data, and for the steps."""
 MOST_ITERATIONS = 8
 BEARABLE = 0.08
 """The noise variance of a centre in one step, as a share of the data's, that a further
@@ -44,10 +44,10 @@ TRUSTED = 0.01
 """The noise variance of a mean of variances that halves its weight."""
 BETWEEN, FEWEST_COLUMNS = 0.5, 4
 """The part of a column's variance that lies between centres, and the fewest columns in
-which they are told apart.
+which they are distinguished.
 """
 SPREAD = 0.6
-"""How far from the mean centres begin, in deviations of the data."""
+"""Distance of the first centres from the mean, in standard deviations of the data."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,16 @@ class Lloyd:
         return box_noise(part, self.declared, dims, self.steps)
 
     def noise(self, iterations: int, columns: int | None = None) -> Cube | Gaussian:
-        """Noise of one step of so many, over so many columns; over all by default."""
+        """Noise of one of `iterations` steps, over this number of columns; over all by
+        default.
+        """
         _, part = self.spending.parts(WHERE, STEP)
         dims = 1 + (self.declared.width if columns is None else columns)
         return box_noise(part.each(iterations), self.declared, dims, self.steps)
 
     @property
     def one(self) -> int:
-        """What a unit adds to a count."""
+        """The contribution of a unit to a count."""
         return self.declared.whole * self.steps
 
     # The first release
@@ -117,7 +119,7 @@ class Lloyd:
 
     def place(self, noisy: Integers) -> Place:
         width = self.declared.width
-        sums, noise = noisy[0] / self.one, deviation(self.first) / self.one
+        sums, noise = noisy[0] / self.one, standard_deviation(self.first) / self.one
         most = self.declared.units or math.inf
         units = float(min(max(sums[0], 1.0), most))
         error = (noise / units) ** 2
@@ -137,7 +139,7 @@ class Lloyd:
         return np.clip(place.mean + SPREAD * np.sqrt(place.variance) * away, -1.0, 1.0)
 
     def used(self, place: Place) -> Integers:
-        """The columns in which centres are told apart. Pure noise on each grows with
+        """The columns in which centres are distinguished. Pure noise on each grows with
         their number, so they are as many as leave it about as large as what is between
         centres; those that vary most.
         """
@@ -152,11 +154,11 @@ class Lloyd:
         return np.sort(order[:count])
 
     def blur(self, noise: Cube | Gaussian, place: Place) -> float:
-        """The deviation of the noise on a centre."""
-        return deviation(noise) / self.one * self.clusters / place.units
+        """The standard deviation of the noise on a centre."""
+        return standard_deviation(noise) / self.one * self.clusters / place.units
 
     def number(self, place: Place) -> int:
-        """How many steps the noise bears, over the columns of `place`."""
+        """Number of steps that the noise allows, over the columns of `place`."""
         if self.iterations is not None:
             return self.iterations
         noise = self.blur(self.noise(1, len(place.mean)), place)
@@ -194,7 +196,7 @@ class Lloyd:
         return found
 
     def centres(self, noisy: Integers, place: Place, noise: float) -> Reals:
-        """New centres, moved towards the mean where noise is large."""
+        """New centres, shrunk towards the mean where noise is large."""
         counts, sums = noisy[:, 0] / self.one, noisy[:, 1:] / self.one
         units = np.maximum(counts, FEWEST * place.units / self.clusters)
         apart = (sums - counts[:, None] * place.mean) / units[:, None]
@@ -218,7 +220,9 @@ class Lloyd:
         noise = self.noise(iterations, len(used))
         for _ in range(iterations):
             noisy = noise.release(self.exact(rows, centres, used))
-            centres[:, used] = self.centres(noisy, there, deviation(noise) / self.one)
+            centres[:, used] = self.centres(
+                noisy, there, standard_deviation(noise) / self.one
+            )
         middle = (self.declared.low + self.declared.high) / 2
         found = middle + centres * self.declared.span / 2
         return Fitted({"cluster_centers_": found, "n_iter_": iterations}, found)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.utils.metaestimators import available_if
 
 from dither.errors import ArgumentError
+from dither.learn.estimators.base import labels
 from dither.learn.estimators.data import Declared
 from dither.learn.silence import silently
 
-__all__ = ["in_order", "named"]
+__all__ = ["named"]
 
 
 def named(
@@ -30,54 +30,26 @@ def named(
     if name not in known:
         near = get_close_matches(name, known, 1) or ["accuracy"]
         raise ArgumentError(
-            "scoring", f"{name!r:.60} is no score; did you mean {near[0]!r}"
+            "scoring",
+            f"{name!r:.60} is not a score of scikit-learn; did you mean {near[0]!r}?",
         )
-    scorer = in_order(get_scorer(name), declared)
+    scorer: Callable[..., Any] = get_scorer(name)
     try:
         with silently():
             found = float(scorer(_perfect(targets, declared), inputs, targets))
     except Exception as error:
         raise ArgumentError(
             "scoring",
-            f"{name!r} cannot be computed of these public rows ({error!s:.120}); pass "
-            "another name, or more rows",
+            f"the score {name!r} cannot be computed from these public rows "
+            f"({error!s:.120}); pass another name, or more rows",
         ) from None
     if np.isnan(found):
-        raise ArgumentError("scoring", f"{name!r} is no number on these public rows")
+        raise ArgumentError(
+            "scoring",
+            f"the score {name!r} is not a number on these public rows; pass another "
+            "name, or more rows",
+        )
     return scorer
-
-
-def in_order(scorer: Callable[..., Any], declared: Declared) -> Callable[..., Any]:
-    """The same score of a model whose classes are sorted, as scikit-learn takes for
-    granted: of declared classes in another order it scores one by another's
-    probability.
-    """
-    if declared.classes is None:
-        return scorer
-    return lambda model, *rows: scorer(Sorted(model), *rows)
-
-
-class Sorted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier with its classes in sorted order."""
-
-    def __init__(self, model: Any = None) -> None:
-        self.model = model
-        self.order = np.argsort(model.classes_, kind="stable")
-        self.classes_ = model.classes_[self.order]
-
-    def predict(self, X: Any) -> Any:
-        return self.model.predict(X)
-
-    @available_if(lambda self: hasattr(self.model, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        return self.model.predict_proba(X)[:, self.order]
-
-    @available_if(lambda self: hasattr(self.model, "decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
-        found = self.model.decision_function(X)
-        if found.ndim > 1:
-            return found[:, self.order]
-        return found if self.order[0] == 0 else -found  # of the later of two classes
 
 
 class Right(BaseEstimator):  # type: ignore[misc]
@@ -88,7 +60,7 @@ class Right(BaseEstimator):  # type: ignore[misc]
         self.classes = classes
         self.n_features_in_ = 0
         if classes is not None:
-            self.classes_ = np.asarray(classes)
+            self.classes_ = labels(classes)
 
     def predict(self, _: Any) -> Any:
         return self.targets

@@ -1,5 +1,5 @@
-"""How many units there are, and how each column is spread between its bounds: one noised
-vector, which a scaler releases and other fits begin with.
+"""Number of units, and how each column is spread between its bounds: one noised vector,
+which a scaler releases and other fits begin with.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dither.learn.estimators.boxes import deviation
+from dither.learn.estimators.boxes import standard_deviation
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.spending import Spending
 from dither.learn.estimators.sums import Integers, blocks, total
@@ -43,8 +43,8 @@ class Moments:
         return BLUR / (BLUR + self.error**2)
 
     def moderate(self, usual: float) -> tuple[Reals, Reals]:
-        """Means and variances drawn towards the middle of the bounds and a usual
-        variance, by as much as noise blurs them. What noise can hide is no variance.
+        """Means and variances shrunk towards the middle of the bounds and a usual
+        variance, by as much as noise blurs them. What noise can hide is not a variance.
         """
         seen = np.clip(self.variance, 0.0, 1.0)
         drawn = seen * self.trust + usual * (1 - self.trust)
@@ -118,5 +118,5 @@ class MomentSums:
         units = max(float(noisy[0]) / weight, 1.0)
         mean = np.clip(noisy[1 : columns + 1] / one / units, -1.0, 1.0)
         square = noisy[columns + 1 :] / one / self.bend / units + 0.5
-        error = deviation(self.noise) / one / units
+        error = standard_deviation(self.noise) / one / units
         return Moments(units, mean, square - mean**2, error)

@@ -9,13 +9,15 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import Binarizer, Normalizer
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from dither.errors import ArgumentError, BudgetExceeded
 from dither.learn.estimators.base import Asked, PrivateEstimator, check_there
 from dither.learn.estimators.data import Integers, Reals, Source, source_of
+from dither.learn.estimators.several import check_stated
 from dither.ledger import Account, Receipt
 from dither.privacy import Composed
 from dither.release import Release
@@ -29,38 +31,49 @@ says it needs no fit is not enough: FunctionTransformer may compare rows.
 """
 
 
-def make_pipeline(*steps: Any) -> PrivatePipeline:
+def make_pipeline(*steps: Any, several_fits: bool = False) -> PrivatePipeline:
     """Steps of which all but the last transform rows: `make_pipeline(StandardScaler(
     epsilon=0.2, bounds=(0, 16), budget=account), LogisticRegression(epsilon=0.8,
     classes=range(10), budget=account)).fit(X, y, owner=ids)`.
 
     Steps are estimators of `dither.learn`, and scikit-learn's Normalizer and Binarizer,
     which learn nothing and look at each row by itself. A step after a private one needs
-    no `bounds`: they follow from the step before.
+    no `bounds`: they follow from the step before. If `several_fits` is True, tools
+    of scikit-learn may fit the steps several times, and each fit is charged.
 
     Guarantee: those of the private steps together; each charges its own cost, and none
     does where an account cannot pay for all of its steps.
     Why: what a step has released is public for the next one.
     Assumes: what each step assumes.
     """
-    return PrivatePipeline(list(steps))
+    return PrivatePipeline(list(steps), several_fits=several_fits)
 
 
 def _last(self: Any) -> Any:
     return self.steps[-1]
 
 
+def _has(name: str) -> Any:
+    """A method is there if the last step has it."""
+    return available_if(lambda self: hasattr(_last(self), name))
+
+
 class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
     """Steps in their order; `make_pipeline` makes one."""
 
-    def __init__(self, steps: list[Any]) -> None:
+    def __init__(self, steps: list[Any], several_fits: bool = False) -> None:
         self.steps = steps
+        self.several_fits = several_fits
         _check(steps)
 
     def fit(self, X: Any, y: Any = None, *, owner: Any = None) -> Self:
         """Fit all steps. What any of them would refuse is refused before any charge, and
         so are steps that an account cannot pay for together.
         """
+        check_stated(self.several_fits)
+        for step in self.steps:
+            if isinstance(step, PrivateEstimator):
+                step._check_fits(several_fits=self.several_fits)
         check_there(self._target, y)
         return self._learn(source_of(X, y if self._target else None, owner))
 
@@ -92,6 +105,29 @@ class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
         for steps in _by_payer(asked):
             _check_together(steps)
 
+    def __sklearn_clone__(self) -> Self:
+        """Fresh steps with the same parameters."""
+        several = self.several_fits
+        steps = [
+            step._clone(several_fits=several)
+            if isinstance(step, PrivateEstimator)
+            else clone(step)
+            for step in self.steps
+        ]
+        return type(self)(steps, several_fits=several)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, last = super().__sklearn_tags__(), get_tags(_last(self))
+        tags.estimator_type = last.estimator_type
+        tags.classifier_tags = last.classifier_tags
+        tags.regressor_tags = last.regressor_tags
+        return tags
+
+    @property
+    def classes_(self) -> Any:
+        """The declared classes of the last step, sorted."""
+        return _last(self).classes_
+
     @property
     def releases_(self) -> tuple[Release, ...]:
         """The releases of the private steps."""
@@ -104,17 +140,27 @@ class PrivatePipeline(BaseEstimator):  # type: ignore[misc]
             X = step.transform(X)
         return X
 
-    @available_if(lambda self: hasattr(_last(self), "predict"))  # type: ignore[untyped-decorator]
+    @_has("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """What the last step predicts."""
         return _last(self).predict(self.transform(X))
 
-    @available_if(lambda self: hasattr(_last(self), "predict_proba"))  # type: ignore[untyped-decorator]
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probabilities that the last step gives."""
         return _last(self).predict_proba(self.transform(X))
 
-    @available_if(lambda self: hasattr(_last(self), "score"))  # type: ignore[untyped-decorator]
+    @_has("predict_log_proba")  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Their logarithms."""
+        return _last(self).predict_log_proba(self.transform(X))
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """The scores that the last step gives."""
+        return _last(self).decision_function(self.transform(X))
+
+    @_has("score")  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:
         """The score of the last step, on public rows."""
         return float(_last(self).score(self.transform(X), y))
@@ -127,13 +173,14 @@ def _check(steps: Any) -> None:
         if not isinstance(step, PrivateEstimator) and type(step) not in ROW_BY_ROW:
             raise ArgumentError(
                 "steps",
-                f"{type(step).__name__} may look at several rows without privacy; pass one of "
-                "dither.learn in its place, or leave it out",
+                f"the step {type(step).__name__} may combine several rows without "
+                "privacy; use an estimator of dither.learn instead, or leave it out",
             )
     for step in steps[:-1]:
         if not hasattr(step, "transform"):
             raise ArgumentError(
-                "steps", f"{type(step).__name__} does not transform; put it last"
+                "steps",
+                f"the step {type(step).__name__} does not transform rows; put it last",
             )
 
 

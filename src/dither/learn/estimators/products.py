@@ -72,8 +72,9 @@ class ProductSums:
         if (self.declared.units or 0) * largest > MOST:
             raise ArgumentError(
                 "bounds",
-                f"of {self.declared.width} columns make sums over so many units too "
-                "large; pass fewer columns, or rows=1",
+                f"the sums of {self.declared.width} columns over "
+                f"{self.declared.units:,} units are too large for 64-bit integers; "
+                "pass fewer columns, or rows=1",
             )
         _ = self.noise
 

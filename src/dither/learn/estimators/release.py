@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from dither.chart import MOST, Chart
 from dither.errors import ArgumentError
 from dither.release import Ends, Release
 from dither.text import UNBOUNDED
+from dither.wording import in_html
 
 __all__ = ["FitRelease"]
 
 MANY = 24
 """More numbers than this are not listed."""
-HIDDEN = "without the noise it may be any number: spend more, or take fewer columns"
+HIDDEN = "no interval: the noise is too large; spend more, or use fewer columns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +25,24 @@ class FitRelease(Release):
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> Ends:
         if self.spread is None:
-            raise ArgumentError("interval", f"a {self.what} has none")
+            raise ArgumentError(
+                "interval",
+                f"the numbers of this fit ({self.what}) do not have intervals; read "
+                ".value",
+            )
         return super().interval(confidence, of=of)
 
     def __bool__(self) -> bool:
         return True
+
+    def plot(self, confidence: float = 0.95) -> Chart:
+        if np.size(self.value) > MOST:
+            raise ArgumentError(
+                "plot",
+                f"can show at most {MOST} numbers, and this fit has "
+                f"{np.size(self.value):,}; read .value or .to_pandas()",
+            )
+        return super().plot(confidence)
 
     def _lines(self) -> list[str]:
         if np.size(self.value) <= MANY and np.ndim(self.value) == 1:
@@ -41,5 +54,4 @@ class FitRelease(Release):
         return f"<FitRelease {self.what}>"
 
     def _repr_html_(self) -> str:
-        lines: tuple[Any, ...] = (*self._lines(), *self.sources, *self.notes)
-        return "<br>".join(html.escape(str(line)) for line in lines)
+        return in_html(str(self).splitlines())

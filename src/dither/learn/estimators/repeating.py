@@ -53,7 +53,7 @@ class Total(Spending):
 
     def equal_run(self, gaussian: Way, pure: Way) -> float | None:
         """The μ of runs that cost the account together about as much as pure ones do;
-        None where nothing is to be compared (rule R16).
+        None if there is nothing to compare (rule R16).
         """
         asked, terms, mu = self.asked, self.terms, gaussian.run.mu
         if terms is None or asked.cost.share is not None or mu is None:
@@ -84,8 +84,8 @@ class Way:
     replacing: bool = False
 
     def charged(self, run: Run) -> Guarantee:
-        """What is charged for them. Where units are replaced, a run promises less, and
-        the theorem is about that; twice a pure ε needs no theorem.
+        """What is charged for them. If units are replaced, a run has a weaker
+        guarantee, and the theorem is about that; twice a pure ε needs no theorem.
         """
         gaussian = self.replacing and isinstance(run, GaussianDP)
         return self.promise(run.for_replacement() if gaussian else run)  # type: ignore[arg-type]
@@ -99,8 +99,8 @@ class Way:
         return repeated(run, self.repetitions)
 
     def draw(self) -> list[int]:
-        """The candidates to run, drawn before anything is read. Whoever calls it shows
-        neither them nor how many they are.
+        """The candidates to run, drawn before anything is read. Anyone who calls it
+        shows neither them nor how many they are.
         """
         if self.repetitions is None:
             return list(range(self.candidates))
@@ -118,8 +118,8 @@ def _together(run: Run, count: int) -> Guarantee:
 def best_way(
     total: Total, candidates: int, repetitions: Repetitions | None, ways: Sequence[str]
 ) -> tuple[Way | None, Way | None]:
-    """For Gaussian noise and for pure ε the way that leaves more to each run. None
-    where such noise cannot be had.
+    """For Gaussian noise and for pure ε the way that leaves more to each run. None if
+    such noise cannot be had.
     """
     gaussian: list[Way] = []
     pure: list[Way] = []
@@ -185,5 +185,9 @@ def _repeated(total: Total, count: int, repetitions: Repetitions | None) -> list
 def _found(fits: Callable[[float], bool], low: float, high: float) -> float:
     found = largest(fits, low, high)
     if not found:
-        raise ArgumentError("epsilon", "is too small for so many runs; ask for more")
+        raise ArgumentError(
+            "epsilon",
+            "is too small for the number of runs of this search; pass a larger "
+            "epsilon, or a smaller grid",
+        )
     return found

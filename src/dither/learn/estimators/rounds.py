@@ -27,7 +27,7 @@ __all__ = ["Boosting", "Residuals", "places_of", "root_up"]
 
 MANY_NUMBERS = 20_000_000
 ROUNDS = {True: 30, False: 10}
-"""Rounds with Gaussian noise, where more of them cost nothing but time; and with Laplace
+"""Rounds with Gaussian noise, where more of them cost only time; and with Laplace
 noise, where they do.
 """
 REACH = 2.0
@@ -126,7 +126,9 @@ class Boosting:
         numbers = declared.width * bins * found.outputs
         if numbers > MANY_NUMBERS:
             raise ArgumentError(
-                "max_bins", f"makes more than {MANY_NUMBERS:,} numbers; pass fewer"
+                "max_bins",
+                "must be smaller, because the sums of all bins would have more than "
+                f"{MANY_NUMBERS:,} numbers; pass fewer bins",
             )
         _ = found.noise(declared.width)  # what it refuses is refused before the charge
         return found
@@ -207,7 +209,7 @@ class Boosting:
 
     def rate(self, units: float, columns: int, blur: float) -> float:
         """How far curves move for a difference of 1. Noise moves the score of a row by
-        about rate · √(rounds · columns) · σ in all, which is allowed a public amount.
+        about rate · √(rounds · columns) · σ in total, which is allowed a public amount.
         """
         allowed = REACH / (max(blur, 1e-12) * math.sqrt(self.rounds * columns))
         return math.sqrt(self.bins) * min(allowed, FASTEST / (columns * units))

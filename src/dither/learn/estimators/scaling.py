@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from dither.learn.estimators.base import Fitted, PrivateEstimator
-from dither.learn.estimators.boxes import deviation
+from dither.learn.estimators.boxes import standard_deviation
 from dither.learn.estimators.data import Declared, Reals, Rows
 from dither.learn.estimators.moments import MomentSums
 from dither.learn.estimators.spending import Spending
@@ -50,6 +50,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
         rows: int | None = None,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.rho = rho
@@ -60,6 +61,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
         self.rows = rows
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     def _plan(self, declared: Declared, spending: Spending) -> Scaling:
         return Scaling.of(declared, spending)
@@ -91,8 +93,10 @@ class Scaling:
 
     @classmethod
     def of(cls, declared: Declared, spending: Spending) -> Scaling:
-        """With the kind of noise that is less, where either can be had."""
-        chosen = spending.choose(lambda one: deviation(MomentSums(declared, one).noise))
+        """Choose the kind of noise that is smaller, if either is available."""
+        chosen = spending.choose(
+            lambda one: standard_deviation(MomentSums(declared, one).noise)
+        )
         found = cls(MomentSums(declared, chosen))
         _ = found.sums.noise  # what it refuses is refused before the charge
         return found

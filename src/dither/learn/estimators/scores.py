@@ -22,7 +22,7 @@ class Scored(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _scores(self, X: Any) -> Reals:
-        """The logarithm of each class's probability, but for what all classes share."""
+        """The logarithm of each class's probability, except for what all classes share."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""

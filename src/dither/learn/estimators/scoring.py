@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.learn.estimators.base import labels
 from dither.learn.estimators.data import (
     Declared,
     Integers,
@@ -21,8 +22,9 @@ from dither.learn.estimators.data import (
     Target,
     source_of,
 )
-from dither.learn.estimators.metrics import in_order, named
+from dither.learn.estimators.metrics import named
 from dither.learn.estimators.spending import Spending
+from dither.learn.failures import attempted
 from dither.learn.silence import muted
 from dither.mechanisms import Additive
 from dither.noise import bernoulli, uniform_integers
@@ -37,7 +39,9 @@ PLACES = 128
 
 @dataclass(frozen=True)
 class Score:
-    """What runs are ranked by, and what the best of them is said to reach."""
+    """The score by which runs are ranked, and the bound that the best of them is said
+    to reach.
+    """
 
     rank: float
     value: float
@@ -83,17 +87,15 @@ class Public:
         inputs, targets, _ = source.columns(None)
         if source.width != width or not len(inputs):
             raise ArgumentError(
-                "public", f"must have rows of {width} columns; {way_out}"
+                "public", f"must have one row or more, of {width} columns; {way_out}"
             )
         if target:
             there, targets = _read(targets, declared)
             inputs, targets = inputs[there], targets[there]
             if not len(inputs):
                 raise ArgumentError(
-                    "public", "has no row with a target as declared; check its labels"
+                    "public", "has no row with a declared target; check its labels"
                 )
-        if hasattr(scoring, "set_score_request"):  # one that scikit-learn made
-            scoring = in_order(scoring, declared)
         found = cls(inputs, targets, scoring, foreign)
         if isinstance(scoring, str):
             found = replace(found, scoring=named(scoring, inputs, targets, declared))
@@ -103,21 +105,19 @@ class Public:
         return rows, None
 
     def score(self, estimator: Any, _: Rows | None) -> Score:
-        """A score that fails or is no number is the worst there is: what one model does
-        must not end the search. Nothing that scoring prints, logs or warns is shown: a
-        line for each run would tell how many there are.
+        """A score that fails or is not a number is the worst there is: what one model
+        does must not end the search. Nothing that scoring prints, logs or warns is
+        shown: a line for each run would tell how many there are.
         """
-        try:
-            with muted():
-                if self.scoring is None:
-                    found = estimator.score(self.inputs, self.targets)
-                else:
-                    found = self.scoring(estimator, self.inputs, self.targets)
-                value = float(found)
-        except Exception:
-            value = -math.inf
-        value = -math.inf if math.isnan(value) else value
+        found = attempted(lambda: self._value(estimator))[0]
+        value = -math.inf if found is None or math.isnan(found) else found
         return Score(value, value)
+
+    def _value(self, estimator: Any) -> float:
+        with muted():
+            if self.scoring is None:
+                return float(estimator.score(self.inputs, self.targets))
+            return float(self.scoring(estimator, self.inputs, self.targets))
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Aside:
         return Score(float(right - wrong), value)
 
     def exact(self, estimator: Any, rows: Rows) -> Integers:
-        """How much was right, and how much wrong."""
+        """The amounts that were right and wrong."""
         declared = self.declared
         raw = declared.low + rows.inputs * declared.span
         good = self._good(in_places(estimator.predict, raw), rows.targets)
@@ -173,7 +173,7 @@ class Aside:
     def _good(self, predicted: NDArray[Any], targets: Any) -> Integers:
         declared = self.declared
         if declared.classes is not None:
-            known = np.asarray(declared.classes)
+            known = labels(declared.classes)
             found: Integers = (predicted == known[targets]).astype(np.int64)
             return found
         assert declared.target is not None
@@ -191,7 +191,8 @@ def _check_names(public: tuple[str, ...] | None, known: tuple[str, ...] | None) 
     if public is not None and known is not None and public != known:
         listed = ", ".join(known[:12])
         raise ArgumentError(
-            "public", f"must have the columns of the fit, in its order: {listed}"
+            "public",
+            f"must have the columns of the fit, in the same order; pass {listed}",
         )
 
 
@@ -199,7 +200,7 @@ def _read(column: Any, declared: Declared) -> tuple[NDArray[np.bool_], NDArray[A
     """Which public targets count, and targets as a fitted estimator gives them."""
     found = Target(declared.classes, declared.target).read(column)
     if declared.classes is not None:
-        return found >= 0, np.asarray(declared.classes)[found]
+        return found >= 0, labels(declared.classes)[found]
     assert declared.target is not None
     low, high = declared.target
     return found >= 0, low + found * (high - low)

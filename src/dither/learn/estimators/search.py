@@ -25,19 +25,22 @@ from dither.privacy.repetition import Repetitions
 __all__ = ["GridSearch"]
 
 RUNS = 2
-"""So many runs for each candidate on average, unless stated."""
+"""Average number of runs for each candidate, unless stated."""
 ASIDE, FEWEST_ASIDE, ENOUGH = 0.25, 0.05, 5000
 """The share of units that is set aside, unless stated: about as many units as tell scores
 apart to half of one percent, where so many are declared.
 """
-SHARED = ("bounds", "classes", "y_bounds", "units", "rows", "delta", *COST)
-"""What is the same for all candidates."""
+SHARED = (
+    *("bounds", "classes", "y_bounds", "units", "rows", "delta"),
+    *(*COST, "several_fits"),
+)
+"""The settings that all candidates share."""
 POISSON = "poisson"
 EACH = "each"
 
 
 def usual_share(declared: Declared) -> float:
-    """The share that is set aside where none is stated, by the declared units."""
+    """The share that is set aside if none is stated, by the declared units."""
     if declared.units is None:
         return ASIDE
     return min(max(round(ENOUGH / declared.units, 2), FEWEST_ASIDE), ASIDE)
@@ -94,6 +97,7 @@ class GridSearch(PrivateEstimator):
         eta: float | str = 1.0,
         budget: Any = None,
         by: str | None = None,
+        several_fits: bool = False,
     ) -> None:
         self.estimator = estimator
         self.grid = grid
@@ -107,6 +111,7 @@ class GridSearch(PrivateEstimator):
         self.eta = eta
         self.budget = budget
         self.by = by
+        self.several_fits = several_fits
 
     @property
     def rho(self) -> None:
@@ -127,8 +132,8 @@ class GridSearch(PrivateEstimator):
         if source.derived and self.public is not None:
             raise ArgumentError(
                 "public",
-                "rows do not go through the steps before the search, so scores would be "
-                "of other numbers; leave public out, and pass validation=0.25",
+                "public rows do not pass through the steps before the search, so their "
+                "scores would be wrong; leave public out, and pass validation=0.25",
             )
         self._candidates()
         declared = self.estimator._declared(source)
@@ -142,13 +147,13 @@ class GridSearch(PrivateEstimator):
         if not isinstance(self.estimator, PrivateEstimator):
             raise ArgumentError(
                 "estimator",
-                f"{type(self.estimator).__name__} is not fitted with privacy; pass one "
-                "of dither.learn",
+                f"{type(self.estimator).__name__} does not fit with privacy; pass an "
+                "estimator of dither.learn",
             )
         for name in (*COST, "delta"):
             if getattr(self.estimator, name) is not None:
                 raise ArgumentError(
-                    name, "is stated by the search; leave it out of the estimator"
+                    name, "must be passed to the search; leave it out of the estimator"
                 )
         found = grid_of(self.grid)
         known = self.estimator.get_params(deep=False)
@@ -157,12 +162,14 @@ class GridSearch(PrivateEstimator):
             if name not in known:
                 raise ArgumentError(
                     "grid",
-                    f"{name!r} is no parameter of the estimator; there are "
+                    f"{name!r} in the grid is not a parameter of the estimator; use "
                     f"{', '.join(searched)}",
                 )
             if name in SHARED:
                 raise ArgumentError(
-                    "grid", f"{name!r} is the same for all candidates; leave it out"
+                    "grid",
+                    f"{name!r} must be the same for all candidates; leave it out of "
+                    "the grid",
                 )
         return found
 
@@ -200,18 +207,20 @@ class GridSearch(PrivateEstimator):
         if self.public is not None:
             if self.validation is not None:
                 raise ArgumentError(
-                    "validation", "is not needed beside public rows; leave it out"
+                    "validation", "is not used if public rows are passed; leave it out"
                 )
             return Public.of(self.public, declared, self.scoring)
         if self.scoring is not None or self._target is None:
             raise ArgumentError(
-                "public", "rows are needed to score by; pass public=(X, y)"
+                "public",
+                "is missing, but the candidates cannot be scored on held-out "
+                "rows here; pass public=(X, y), or public=X without a target",
             )
         stated = usual_share(declared) if self.validation is None else self.validation
         share = float(fraction("validation", stated, "pass a share such as 0.25"))
         if not 0.01 <= share <= 0.9:
             raise ArgumentError(
-                "validation", "must be from 0.01 to 0.9; pass a share such as 0.25"
+                "validation", "must be between 0.01 and 0.9; pass a share such as 0.25"
             )
         return share
 
@@ -235,7 +244,7 @@ class GridSearch(PrivateEstimator):
 
     @property
     def classes_(self) -> Any:
-        """The declared classes."""
+        """The declared classes, sorted."""
         return self._best().classes_
 
     def _best(self) -> Any:
@@ -252,6 +261,11 @@ class GridSearch(PrivateEstimator):
     def predict_proba(self, X: Any) -> Any:
         """The probabilities that it gives."""
         return self._best().predict_proba(X)
+
+    @_has("predict_log_proba")  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Their logarithms."""
+        return self._best().predict_log_proba(X)
 
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:

@@ -38,7 +38,7 @@ def question_of(what: str, source: About, cost: dict[str, Any]) -> Question:
 @dataclass(frozen=True)
 class Spending:
     """What may be spent: `mu` on Gaussian noise, or `epsilon` on Laplace noise. One of
-    both is None where it cannot be had; where both are there, either can be spent.
+    the two is None if it is not available; if both are available, either can be spent.
     """
 
     unit: Unit
@@ -54,7 +54,9 @@ class Spending:
         """
         unit = question.unit
         if terms_of(question.account) is not None and delta is not None:
-            raise ArgumentError("delta", "is the account's; leave it out")
+            raise ArgumentError(
+                "delta", "is set by the account that pays; leave it out"
+            )
         if question.rho is not None:
             return cls(unit, mu=Gaussian(sensitivity=1, rho=question.rho).mu)
         epsilon = PureDP(question.epsilon or 0.0).epsilon
@@ -84,7 +86,7 @@ class Spending:
         return tuple(self._part(share) for share in exact)
 
     def each(self, count: int) -> Spending:
-        """One of so many equal parts."""
+        """One of `count` equal parts of the cost."""
         return self._part(Fraction(1, count))
 
     def _part(self, share: Fraction) -> Spending:
@@ -107,7 +109,7 @@ class Spending:
 
     def choose(self, blur: Callable[[Spending], float]) -> Spending:
         """The way whose noise, as `blur` measures it, is less for what it costs the
-        account. Where the cost is stated as ε, pure noise may cost an account with a δ
+        account. If the cost is stated as ε, pure noise may cost an account with a δ
         several times as much as Gaussian noise: it is compared with Gaussian noise that
         costs as much, so that the account is not spent on too little (rule R16).
         """
@@ -118,9 +120,7 @@ class Spending:
         return pure if blur(pure) < blur(equal) else gaussian
 
     def noise(self, l1: float, l2: float) -> Additive:
-        """The mechanism for whole numbers that one unit moves by so much, in L1 and
-        in L2.
-        """
+        """The mechanism for whole numbers with these sensitivities, in L1 and in L2."""
         found: Additive
         if self.mu is not None:
             found = Gaussian(sensitivity=l2, mu=self.mu, unit=self.unit)
@@ -129,21 +129,22 @@ class Spending:
         if found.scale > LARGEST_SCALE:
             raise ArgumentError(
                 "epsilon",
-                "is too small: the noise would not fit 64-bit integers; ask for more",
+                "is too small, because the noise would not fit 64-bit integers; pass a "
+                "larger epsilon",
             )
         return found
 
 
 def quieter(spending: Spending, l1: float, l2: float) -> Spending:
-    """The kind of noise that is less for a vector which one unit moves by so much, where
-    both can be had.
+    """The smaller kind of noise for a vector with these sensitivities, if both are
+    available.
     """
     return spending.choose(lambda way: noise_variance(way.noise(l1, l2)))
 
 
 def equal_mu(question: Question, mu: float, epsilon: float) -> float | None:
-    """The μ that costs the account as much as pure ε does; None where nothing is to be
-    compared. Losses of Gaussian noise grow with μ².
+    """The μ that costs the account as much as pure ε does; None if there is nothing to
+    compare. Losses of Gaussian noise grow with μ².
     """
     terms = terms_of(question.account)
     if terms is None or question.cost.share is not None:

@@ -2,8 +2,9 @@
 
 A float64 holds every whole number up to 2^53. As long as all partial sums of a product
 stay below that, the result is exact whatever the order of additions: it depends on no
-blocking, thread or number of rows, so one unit moves it by that unit's rows alone. Sums fit 64 bits for many more rows than
-fit a machine; where they might not, they are held at the end of a range.
+blocking, thread or number of rows, so one unit moves it by that unit's rows alone. Sums
+fit 64 bits for many more rows than fit a machine; if they might not, they are clamped
+to the end of a range.
 """
 
 from __future__ import annotations

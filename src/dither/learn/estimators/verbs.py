@@ -15,7 +15,7 @@ from dither.learn.estimators.base import PrivateEstimator
 from dither.learn.estimators.columns import Columns
 from dither.learn.estimators.data import Integers, Reals, Source
 from dither.learn.estimators.pipeline import PrivatePipeline
-from dither.learn.names import facts_of, listed, named, table_of
+from dither.learn.names import check_apart, facts_of, listed, named, table_of
 from dither.ledger import Receipt
 
 __all__ = ["fit"]
@@ -25,11 +25,17 @@ def fit(
     data: Dataset, estimator: Any, inputs: Any, target: str | None, table: str | None
 ) -> Any:
     """The estimator, fitted."""
+    if isinstance(estimator, type):
+        raise ArgumentError(
+            "estimator",
+            f"must be an instance, not the class {estimator.__name__}; pass "
+            f"{estimator.__name__}(epsilon=1)",
+        )
     if not isinstance(estimator, PrivateEstimator | PrivatePipeline):
         raise ArgumentError(
             "estimator",
-            f"{type(estimator).__name__} is not fitted with privacy; pass one of "
-            "dither.learn, such as dither.learn.LogisticRegression(epsilon=1)",
+            f"{type(estimator).__name__} does not fit with privacy; pass an estimator "
+            "such as dither.learn.LogisticRegression(epsilon=1)",
         )
     return estimator._learn(source_of(data, inputs, target, table, estimator._target))
 
@@ -45,6 +51,8 @@ def source_of(
     columns = [catalogued(one) for one in facts]
     reading = Columns(tuple(one.column for one in facts), tuple(columns))
     wanted = _target(data, target, table, kind)
+    if wanted is not None:
+        check_apart(reading.names, wanted.column)
     fetched = [one.column for one in (*facts, *([wanted] if wanted else []))]
 
     def read(receipt: Receipt | None) -> tuple[Reals, Any, Integers | None]:
@@ -68,7 +76,7 @@ def source_of(
 
 
 def _owners(owners: Any) -> Integers | None:
-    """The number of each row's unit, told apart as the dataset does."""
+    """The number of each row's unit, distinguished as the dataset does."""
     return None if owners is None else codes_of(StoredIds(owners))
 
 
@@ -77,12 +85,13 @@ def _target(
 ) -> ColumnFacts | None:
     if kind is None:
         if target is not None:
-            raise ArgumentError("target", "is not needed here; leave it out")
+            raise ArgumentError("target", "is not used by this estimator; leave it out")
         return None
     found = facts_of(data, named(target), table)
     if kind == "y_bounds" and found.bounds is None:
         raise ArgumentError(
-            "target", f"column {found.column!r} has no public range; declare its bounds"
+            "target",
+            f"the column {found.column!r} has no public range; declare its bounds",
         )
     return found
 
@@ -92,7 +101,8 @@ def _classes(facts: ColumnFacts | None) -> tuple[Any, ...]:
     column = catalogued(facts)
     if not isinstance(column, Keyed):
         raise ArgumentError(
-            "target", f"column {facts.column!r} has no public classes; declare its keys"
+            "target",
+            f"the column {facts.column!r} has no public classes; declare its keys",
         )
     return tuple(column.keys)
 
