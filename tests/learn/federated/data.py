@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dither.learn.federated.clients import Clients
-from dither.learn.federated.preparing import Ready, prepared
+from dither.learn.federated.preparing import prepared
+from dither.learn.federated.rounds import Ready
 from dither.learn.federated.settings import Settings
 
 torch.set_num_threads(1)

@@ -18,6 +18,7 @@ from dither.learn.federated.clients import Held
 from dither.learn.federated.participation import Admission
 from dither.learn.federated.rounds import Rounds
 from dither.privacy import GaussianDP, Guarantee, PoissonSampled
+from tests.chance import chance
 from tests.learn.federated.data import NAN, number, ready, told
 
 DRAWS = 500
@@ -55,8 +56,11 @@ def refuted(
     two: list[Any],
     claimed: Guarantee,
     draws: int = DRAWS,
+    confidence: float = 1 - 1e-8,
 ) -> bool:
-    return audit.mechanism(made, one, two, claimed=claimed, draws=draws).refuted
+    return audit.mechanism(
+        made, one, two, claimed=claimed, draws=draws, confidence=confidence
+    ).refuted
 
 
 WITHOUT = [0.3, NAN, -0.2]
@@ -64,6 +68,7 @@ WITH = [*WITHOUT, 900.0]
 MU = 0.5
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("clip", [1.0, 0.01], ids=["clip 1", "clip 0.01"])
 def test_rounds_keep_their_claim(clip: float) -> None:
@@ -71,12 +76,14 @@ def test_rounds_keep_their_claim(clip: float) -> None:
     assert not refuted(made, WITH, WITHOUT, GaussianDP(MU))
 
 
+@chance(1e-8)
 def test_weighted_rounds_keep_their_claim() -> None:
     made = mechanism(noise=1 / MU, weight=Weighted(most=2, mean=1))
     liar = [*WITHOUT, (1.0, 1e9)]
     assert not refuted(made, liar, WITHOUT, GaussianDP(MU))
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_sampled_rounds_keep_their_claim() -> None:
     made = mechanism(rounds=3, cohort=1, noise=1.0)
@@ -84,6 +91,7 @@ def test_sampled_rounds_keep_their_claim() -> None:
     assert not refuted(made, WITH, WITHOUT, claimed)
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("how", [Banded(3), Tree(), Independent()], ids=str)
 def test_correlated_rounds_keep_their_claim(how: Any) -> None:
@@ -103,6 +111,7 @@ def limited(how: Any) -> Made:
     )
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_an_update_that_is_not_clipped_is_refuted(
     monkeypatch: pytest.MonkeyPatch,
@@ -116,12 +125,14 @@ def test_an_update_that_is_not_clipped_is_refuted(
     assert refuted(made, [0.3, 9.0], [0.3], GaussianDP(MU))
 
 
+@chance(1e-8)
 def test_a_weight_without_a_bound_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     made = mechanism(noise=1 / MU, weight=Weighted(most=2, mean=1))
     monkeypatch.setattr(Weighted, "of", lambda _, sizes: sizes.double())
     assert refuted(made, [*WITHOUT, (1.0, 50.0)], WITHOUT, GaussianDP(MU))
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_a_realised_denominator_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The noise of a mean over who came tells how many they were."""
@@ -136,9 +147,11 @@ def test_a_realised_denominator_is_refuted(monkeypatch: pytest.MonkeyPatch) -> N
     made = mechanism(noise=10.0)
     assert not refuted(made, [0.0, 0.0], [0.0], GaussianDP(0.1))
     monkeypatch.setattr(Rounds, "_noisy", noisy)
-    assert refuted(made, [0.0, 0.0], [0.0], GaussianDP(0.1), draws=1500)
+    few: dict[str, Any] = {"draws": 4000, "confidence": 0.999}
+    assert refuted(made, [0.0, 0.0], [0.0], GaussianDP(0.1), **few)
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_amplification_for_a_fixed_schedule_is_refuted() -> None:
     """Somebody who comes to the first round, by plan, is in no sample."""
@@ -151,9 +164,10 @@ def test_amplification_for_a_fixed_schedule_is_refuted() -> None:
     )
     assert not refuted(made, [0.0, 9.0], [0.0], GaussianDP(1.0))
     claimed = PoissonSampled(0.05, GaussianDP(1.0)).approx(1e-2)
-    assert refuted(made, [0.0, 9.0], [0.0], claimed)
+    assert refuted(made, [0.0, 9.0], [0.0], claimed, confidence=0.999)
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_participation_that_nobody_enforces_is_refuted(
     monkeypatch: pytest.MonkeyPatch,

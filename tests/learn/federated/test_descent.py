@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch.nn import functional
 
 from dither.learn.federated.clients import Held, schema_of
 from dither.learn.federated.descent import Descent
+from dither.learn.made_up import made_up_part
 from dither.learn.preparing import differentiating
 from tests.learn.federated.data import INF, NAN, Pair, federation, model, ready, run
 from tests.learn.federated.test_aggregation import total
@@ -22,6 +24,9 @@ MODELS = {
     "hidden": model,
     "normed": lambda: nn.Sequential(nn.Linear(4, 6), nn.LayerNorm(6), nn.Linear(6, 2)),
 }
+
+
+EXAMPLE = made_up_part(schema_of((torch.zeros(4), 0)), ROWS, nn.Linear(4, 2))
 
 
 def block(pairs: list[Pair], count: int) -> tuple[Held, object]:
@@ -55,9 +60,8 @@ def test_each_client_does_what_it_does_alone(
     own = MODELS[name]()
     pairs = list(federation(5).values())
     pairs[1] = pairs[1][0][:3], pairs[1][1][:3]
-    descent = Descent(
-        own, functional.cross_entropy, 3, 0.2, ROWS, batch, together=together
-    )
+    descent = Descent(own, functional.cross_entropy, 3, 0.2, ROWS, batch, EXAMPLE)
+    descent = descent.together() if together else descent
     weights = {name: one.detach().clone() for name, one in own.named_parameters()}
     with differentiating(own):
         found = descent.changes(weights, block(pairs, 8)[1])
@@ -74,7 +78,8 @@ def test_an_odd_client_changes_no_other(odd: float) -> None:
     """Bit by bit, where the others keep their places."""
     own = model()
     pairs = list(federation(4).values())
-    descent = Descent(own, functional.cross_entropy, 4, 1.0, ROWS)
+    descent = Descent(own, functional.cross_entropy, 4, 1.0, ROWS, None, EXAMPLE)
+    descent = descent.together()
     weights = {name: one.detach() for name, one in own.named_parameters()}
     changed = [*pairs]
     # Of NaN and infinity the rows are no rows; large ones make infinite weights.
@@ -102,7 +107,7 @@ def test_a_client_that_makes_a_model_fail_fails_alone() -> None:
     own = Picky()
     pairs = list(federation(3).values())
     weights = {name: one.detach() for name, one in own.named_parameters()}
-    alone = Descent(own, functional.cross_entropy, 2, 0.1, ROWS, together=False)
+    alone = Descent(own, functional.cross_entropy, 2, 0.1, ROWS)
     with differentiating(own):
         before = alone.changes(weights, block(pairs, 3)[1])
         pairs[1] = pairs[1][0] + 1000, pairs[1][1]
@@ -148,3 +153,46 @@ def test_no_more_rows_count_than_were_declared() -> None:
     assert torch.equal(kept.inputs, again.inputs)
     other = replace(clients, salt=np.uint64(77)).take(np.array([0]), 2)
     assert not torch.equal(kept.inputs, other.inputs)
+
+
+class Centred(torch.autograd.Function):
+    """The mean of its rows, which says to `vmap` that those of other clients are its own."""
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(inputs: Tensor) -> Tensor:
+        return inputs - inputs.mean()
+
+    @staticmethod
+    def setup_context(*_: Any) -> None:
+        pass
+
+    @staticmethod
+    def vmap(_: Any, __: Any, inputs: Tensor) -> tuple[Tensor, int]:
+        return Centred.apply(inputs), 0  # type: ignore[no-untyped-call]
+
+
+class Mixing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(4, 2)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        moved = Centred.apply(inputs)  # type: ignore[no-untyped-call]
+        found: Tensor = self.inner(moved)
+        return found
+
+
+def test_no_code_of_a_model_meets_several_clients() -> None:
+    own = Mixing()
+    pairs = list(federation(3).values())
+    weights = {name: one.detach() for name, one in own.named_parameters()}
+    descent = Descent(own, functional.cross_entropy, 2, 0.1, ROWS, None, EXAMPLE)
+    descent = descent.together()
+    changed = [pairs[0], (pairs[1][0] + 1e6, pairs[1][1]), pairs[2]]
+    with differentiating(own):
+        before = descent.changes(weights, block(pairs, 3)[1])
+        after = descent.changes(weights, block(changed, 3)[1])
+    for name in weights:
+        assert torch.equal(before[name][[0, 2]], after[name][[0, 2]])

@@ -140,7 +140,7 @@ def test_names_that_have_no_hash_are_nobody() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"arrivals": lambda _: []}, "nothing is gained from sampling"),
+        ({"arrivals": lambda _: []}, "are not sampled"),
         ({"participation": 3}, "Participation"),
         ({"factorization": Independent()}, "participation="),
         ({"arrivals": [1], "participation": RULES[0]}, "function"),

@@ -13,6 +13,7 @@ from torch.nn import functional
 import dither
 from dither.learn import Adaptive, federated
 from dither.learn.federated import FedAdam, FedAvg, Participation, Weighted
+from tests.chance import chance
 from tests.learn.federated.data import INF, NAN, federation, model, number, run, told
 
 pd = pytest.importorskip("pandas")
@@ -37,6 +38,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
+@chance(1e-9)
 @pytest.mark.parametrize(
     "more",
     [
@@ -50,6 +52,7 @@ def test_models_learn(more: dict[str, Any]) -> None:
     assert accuracy(found) > 0.85
 
 
+@chance(1e-9)
 def test_odd_clients_neither_stop_a_run_nor_poison_it() -> None:
     clients: dict[str, Any] = dict(federation(300))
     inputs, labels = clients["c0"]
@@ -126,6 +129,9 @@ def test_callbacks_and_history_see_public_numbers() -> None:
         model(), federation(), **run(callbacks=[lambda now: now.step == 2])
     )
     assert stopped.history[-1].step == 2
+    (note,) = (one for one in stopped.notes if "stopped" in one)
+    assert note.startswith("stopped after 2 of ")
+    assert note.endswith(" were charged")
     assert (
         stopped.guarantee == federated.train(model(), federation(), **run()).guarantee
     )
@@ -208,6 +214,7 @@ def test_a_refused_charge_asks_nobody() -> None:
     assert asked == []
 
 
+@chance(1e-9)
 def test_single_numbers_are_parameters_and_targets_too() -> None:
     class Scaled(nn.Module):
         def __init__(self) -> None:

@@ -18,6 +18,7 @@ from dither import audit
 from dither.learn.hospitals.member import Member
 from dither.learn.rows import Tensors, units_of
 from dither.privacy import GaussianDP
+from tests.chance import chance
 from tests.learn.hospitals.data import PATIENT, account, asked, hospital
 
 DRAWS, MANY = 300, 2000
@@ -67,13 +68,16 @@ def sender() -> Sender:
     return Sender()
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("draws", [DRAWS, pytest.param(MANY, marks=pytest.mark.full)])
 def test_an_update_keeps_its_promise(sender: Sender, draws: int) -> None:
-    """A false alarm has probability 0.001."""
-    found = audit.mechanism(sender, 1, 2, claimed=CLAIMED, draws=draws)
+    found = audit.mechanism(
+        sender, 1, 2, claimed=CLAIMED, draws=draws, confidence=1 - 1e-8
+    )
     assert not found.refuted
 
 
+@chance(1e-8)
 def test_noise_without_clipping_promises_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -85,9 +89,12 @@ def test_noise_without_clipping_promises_nothing(
 
     monkeypatch.setattr(Flat, "__call__", whole)
     sender = Sender()
-    assert audit.mechanism(sender, 1, 2, claimed=CLAIMED, draws=DRAWS).refuted
+    assert audit.mechanism(
+        sender, 1, 2, claimed=CLAIMED, draws=DRAWS, confidence=1 - 1e-8
+    ).refuted
 
 
+@chance(1e-8)
 def test_noise_shared_by_two_rounds_promises_nothing(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,9 +112,12 @@ def test_noise_shared_by_two_rounds_promises_nothing(
         return round(first - second, 2)
 
     both = GaussianDP(2**0.5 / NOISE, unit=PATIENT)
-    assert audit.mechanism(two_rounds, 1, 2, claimed=both, draws=DRAWS).refuted
+    assert audit.mechanism(
+        two_rounds, 1, 2, claimed=both, draws=DRAWS, confidence=1 - 1e-8
+    ).refuted
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_a_round_that_is_answered_often_is_not_paid_by_one_charge(
     sender: Sender,
@@ -117,7 +127,9 @@ def test_a_round_that_is_answered_often_is_not_paid_by_one_charge(
     def often(patients: int) -> float:
         return round(float(np.mean([sender(patients) for _ in range(9)])), 3)
 
-    assert audit.mechanism(often, 1, 2, claimed=CLAIMED, draws=DRAWS).refuted
+    assert audit.mechanism(
+        often, 1, 2, claimed=CLAIMED, draws=DRAWS, confidence=1 - 1e-8
+    ).refuted
 
 
 def test_a_member_answers_a_round_with_one_noise() -> None:
@@ -127,6 +139,7 @@ def test_a_member_answers_a_round_with_one_noise() -> None:
     assert len(answers) == 1
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_rounds_together_keep_the_promise_of_all(sender: Sender) -> None:
     """Two rounds, the second from weights that the first one made, as a server does."""
@@ -137,4 +150,6 @@ def test_rounds_together_keep_the_promise_of_all(sender: Sender) -> None:
         return first, answer(sender.member, start)
 
     both = GaussianDP(2**0.5 / NOISE, unit=PATIENT)
-    assert not audit.mechanism(two_rounds, 1, 2, claimed=both, draws=MANY).refuted
+    assert not audit.mechanism(
+        two_rounds, 1, 2, claimed=both, draws=MANY, confidence=1 - 1e-8
+    ).refuted

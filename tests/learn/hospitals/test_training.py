@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from dither import ArgumentError
-from dither.errors import BudgetExceeded
+from dither.errors import AccountFrozen, BudgetExceeded
 from dither.learn import hospitals
 from dither.learn.hospitals.member import Member
+from tests.chance import chance
 from tests.learn.hospitals.data import (
     Silent,
     account,
@@ -46,10 +47,11 @@ def test_each_hospital_pays_once_from_its_own_account() -> None:
         assert (part.answered, part.missed) == ((1, 2, 3, 4), ())
         assert part.epsilon == seen.members[one.name].epsilon
     assert found.guarantee == seen.guarantee
-    assert f"jointly ε = {seen.epsilon:.4g}" in str(found)
+    assert f"guarantee: ε = {seen.epsilon:.4g} at δ = " in str(found)
     assert all(f"{name}: ε" in str(found) for name in NAMES)
 
 
+@chance(1e-8)
 def test_a_run_learns_and_its_history_is_public() -> None:
     members = several()
     public = records(400, seed=9)
@@ -124,6 +126,16 @@ def test_one_that_joins_late() -> None:
     assert found.members["south"].epsilon < found.members["north"].epsilon
 
 
+def test_a_frozen_account_is_named() -> None:
+    frozen = hospital("south", budget=account("south"))
+    assert frozen.budget is not None
+    frozen.budget.freeze("a reason")  # type: ignore[union-attr]
+    with pytest.raises(AccountFrozen, match="its account is frozen"):
+        hospitals.train(model(), [hospital("north"), frozen], **asked())
+    shown = str(hospitals.preview(model(), [frozen], **asked()))
+    assert "refused by south: the account is frozen (a reason); nothing" in shown
+
+
 def test_nobody_pays_where_one_cannot() -> None:
     poor = hospital("south", budget=account("south", epsilon=0.1))
     members = [hospital("north"), poor]
@@ -151,7 +163,7 @@ def test_a_server_that_stops_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     found = hospitals.train(model(), members, run="risk", **asked())
     assert [one.epoch for one in found.history] == [3, 4]
     assert [one.budget.charges for one in members] == [1, 1, 1]  # type: ignore[union-attr]
-    with pytest.raises(ArgumentError, match="is finished"):
+    with pytest.raises(ArgumentError, match="a finished run"):
         hospitals.train(model(), members, run="risk", **asked())
 
 
@@ -170,11 +182,11 @@ def test_a_release_is_saved_and_loaded(tmp_path: Path) -> None:
         ([], {}, "must be a list"),
         (["north"], {}, "must be a list"),
         (None, {}, "must be a list"),
-        ("twice", {}, "the same name"),
+        ("twice", {}, "different names"),
         ("fine", {"patients": "both"}, "in several hospitals"),
         ("fine", {"run": "a run"}, "plain letters"),
-        ("fine", {"public": 3}, "cannot be tested on"),
-        ("fine", {"epochs": 3}, "no argument epochs"),
+        ("fine", {"public": 3}, "cannot be used as test data"),
+        ("fine", {"epochs": 3}, "no argument 'epochs'"),
     ],
 )
 def test_bad_questions_charge_nobody(

@@ -85,7 +85,7 @@ def test_queries_of_a_frame_are_read_by_name() -> None:
     with pytest.raises(ArgumentError, match="there is no column 'b'"):
         labelled(data, queries=queries[["a", "c"]], model=DecisionTreeClassifier())
     texts = queries.assign(b="some")
-    with pytest.raises(ArgumentError, match="or texts, which count as missing"):
+    with pytest.raises(ArgumentError, match="or strings, which are read as missing"):
         labelled(data, queries=texts, model=DecisionTreeClassifier())
 
 
@@ -200,8 +200,9 @@ BAD_QUESTIONS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("wrong", "argument"), BAD_QUESTIONS)
 def test_a_bad_question_is_refused(wrong: dict[str, Any], argument: str) -> None:
-    with pytest.raises(ArgumentError, match=f"^{argument}"):
+    with pytest.raises(ArgumentError, match=argument) as caught:
         labelled(**wrong)
+    assert caught.value.argument == argument
 
 
 def test_a_replaced_row_keeps_its_teacher_and_a_replaced_unit_has_two() -> None:
@@ -429,7 +430,7 @@ def test_preview_says_what_is_too_dear_and_how_many_can_be_answered() -> None:
         queries=100, teachers=50, voting=voting, budget=Budget(1.0, 1e-6)
     )
     assert not found.affordable
-    assert "would be refused" in str(found)
+    assert "refused: this does not fit" in str(found)
     assert "at most 30 answered" in str(found)
     assert found.answers == 30
 
@@ -451,3 +452,24 @@ def test_rows_of_any_shape_reach_teachers() -> None:
         teachers=2,
     )
     assert found.labels.tolist() == NAMED
+
+
+def test_a_preview_compares_the_lead_with_the_teachers() -> None:
+    asked: dict[str, Any] = {"queries": 5, "classes": 3, "teachers": 40}
+    noisy, quiet = (
+        str(pate.preview(voting=pate.GNMax(sigma=sigma), delta=1e-6, **asked))
+        for sigma in (60, 2)
+    )
+    assert "more than there are teachers" in noisy
+    assert "more than there are teachers" not in quiet
+
+
+def test_a_display_costs_more_than_the_labels() -> None:
+    asked: dict[str, Any] = {"queries": 5, "classes": 3, "teachers": 40}
+    asked |= {"epsilon": 1.0, "delta": 1e-6}
+    alone = pate.preview(voting=pate.GNMax(), **asked)
+    both = pate.preview(voting=pate.GNMax(), display=pate.Display(), **asked)
+    assert alone.epsilon <= 1.0 < both.epsilon
+    assert "display: " in str(both)
+    assert "its cost is added to that of the labels" in str(both)
+    assert "display" not in str(alone)

@@ -12,6 +12,7 @@ from dither.errors import ArgumentError
 from dither.ids import StoredIds
 from dither.learn.pate.teachers import Crew, assigned
 from dither.learn.pate.worker import Setup
+from tests.chance import chance
 from tests.learn.pate.data import (
     BAD,
     INPUTS,
@@ -82,6 +83,7 @@ def votes(model: Any, inputs: Any = INPUTS, seconds: int = 5) -> Any:
         return crew.votes(inputs, LABELS, OF, TEACHERS, quiet)
 
 
+@chance(1e-20)
 def test_all_rows_of_a_unit_have_one_teacher() -> None:
     owners = np.repeat([f"p{one}" for one in range(40)], 3)
     found = assigned(owners, 120, 7).reshape(40, 3)
@@ -90,11 +92,12 @@ def test_all_rows_of_a_unit_have_one_teacher() -> None:
     assert len(set(found.ravel().tolist())) > 1
 
 
+@chance(1e-9)
 def test_ids_are_told_apart_by_what_they_say() -> None:
     found = assigned(["7", 7, 7.0, "007", None, True, "8"], 7, 1000)
     assert found[0] == found[1] == found[2] == found[3]
     assert found[4] == found[5] == -1
-    stored = assigned(StoredIds(["7", "007"]), 2, 10**6)
+    stored = assigned(StoredIds(["7", "007"]), 2, 10**9)
     assert stored[0] != stored[1]
 
 
@@ -113,6 +116,7 @@ def test_a_teacher_depends_on_the_id_and_a_key_alone(
     assert mixed[::-1].tolist() == every.tolist()
 
 
+@chance(1e-20)
 def test_keys_are_fresh() -> None:
     owners = [f"p{one}" for one in range(200)]
     assert assigned(owners, 200, 50).tolist() != assigned(owners, 200, 50).tolist()

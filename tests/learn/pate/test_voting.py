@@ -19,6 +19,7 @@ from dither.learn.pate import ConfidentGNMax, GNMax, NoisyMax
 from dither.learn.pate.votes import counted
 from dither.noise import rounded_gaussian
 from dither.privacy import ROW, GaussianDP, PureDP, ZeroConcentratedDP
+from tests.chance import chance
 
 CONFIDENT = ConfidentGNMax(threshold=6, answers=2, sigma_threshold=5.0, sigma=3.0)
 
@@ -160,27 +161,38 @@ def gnmax(sigma: float) -> Callable[[Any, int], Any]:
     return lambda counts, size: voting.answer(np.tile(counts, (size, 1)))
 
 
+@chance(2e-8)
 def test_gnmax_is_accepted_at_its_claim_and_refuted_at_half_of_its_noise() -> None:
     (claim,) = GNMax(sigma=1.0).promises(1, ROW)
-    found = audit.mechanism(gnmax(1.0), A, B, claimed=claim, draws=DRAWS)
+    found = audit.mechanism(
+        gnmax(1.0), A, B, claimed=claim, draws=DRAWS, confidence=1 - 1e-8
+    )
     assert not found.refuted, found
     # with less noise the winner changes little by noise, and nearly always by votes
-    found = audit.mechanism(gnmax(0.5), A, B, claimed=claim, draws=DRAWS)
+    found = audit.mechanism(
+        gnmax(0.5), A, B, claimed=claim, draws=DRAWS, confidence=1 - 1e-8
+    )
     assert found.refuted, found
 
 
+@chance(2e-8)
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
 def test_noisy_max_is_accepted_at_its_claim(noise: str) -> None:
     voting = NoisyMax(epsilon=1.0, noise=noise)
     draw = lambda counts, size: voting.answer(np.tile(counts, (size, 1)))  # noqa: E731
-    found = audit.mechanism(draw, A, B, claimed=PureDP(1.0), draws=DRAWS // 4)
+    found = audit.mechanism(
+        draw, A, B, claimed=PureDP(1.0), draws=DRAWS // 4, confidence=1 - 1e-8
+    )
     assert not found.refuted, found
 
 
+@chance(2e-8)
 def test_noisy_max_at_half_of_its_noise_is_refuted() -> None:
     voting = NoisyMax(epsilon=2.0, noise="exponential")
     draw = lambda counts, size: voting.answer(np.tile(counts, (size, 1)))  # noqa: E731
-    found = audit.mechanism(draw, [9, 9], [10, 8], claimed=PureDP(1.0), draws=6000)
+    found = audit.mechanism(
+        draw, [9, 9], [10, 8], claimed=PureDP(1.0), draws=6000, confidence=1 - 1e-8
+    )
     assert found.refuted, found
 
 
@@ -188,10 +200,13 @@ HIGH, LOW = np.array([6, 0]), np.array([5, 1])
 """Whose largest counts lie at the threshold and below it."""
 
 
+@chance(2e-8)
 def test_confident_gnmax_is_accepted_at_its_claim() -> None:
     (claim,) = CONFIDENT.promises(3, ROW)
     draw = lines(CONFIDENT, 3)
-    found = audit.mechanism(draw, HIGH, LOW, claimed=claim, draws=4000)
+    found = audit.mechanism(
+        draw, HIGH, LOW, claimed=claim, draws=4000, confidence=1 - 1e-8
+    )
     assert not found.refuted, found
 
 
@@ -202,19 +217,27 @@ def bare(counts: Any, size: int) -> Any:
     return np.where(passed, winners, -1)
 
 
+@chance(2e-8)
 def test_a_largest_count_without_noise_is_refuted() -> None:
     (claim,) = CONFIDENT.promises(3, ROW)
-    found = audit.mechanism(bare, HIGH, LOW, claimed=claim, draws=1000)
+    found = audit.mechanism(
+        bare, HIGH, LOW, claimed=claim, draws=1000, confidence=1 - 1e-8
+    )
     assert found.refuted, found
 
 
+@chance(2e-8)
 def test_paying_for_answers_alone_is_refuted() -> None:
     """Whoever charges only what was answered pays nothing where nothing is."""
     voting = ConfidentGNMax(threshold=6, answers=40, sigma_threshold=0.7, sigma=1000.0)
     answered_none = GaussianDP(0.05)
     draw = lines(voting, 4)
-    found = audit.mechanism(draw, HIGH, LOW, claimed=answered_none, draws=4000)
+    found = audit.mechanism(
+        draw, HIGH, LOW, claimed=answered_none, draws=4000, confidence=1 - 1e-8
+    )
     assert found.refuted, found
     (claim,) = voting.promises(4, ROW)
-    found = audit.mechanism(draw, HIGH, LOW, claimed=claim, draws=4000)
+    found = audit.mechanism(
+        draw, HIGH, LOW, claimed=claim, draws=4000, confidence=1 - 1e-8
+    )
     assert not found.refuted, found

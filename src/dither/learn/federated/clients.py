@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 
 from dither.errors import ArgumentError
 from dither.ids import mixed
+from dither.learn.failures import read_or_none
 from dither.learn.rows import Batch, Units
-from dither.learn.schema import Field, Schema, arranged, plain
+from dither.learn.schema import Field, Schema, arranged, plain, plain_targets
 from dither.noise import random_words
 
 __all__ = ["Clients", "Held", "Owned", "is_listed", "schema_of"]
@@ -40,7 +41,7 @@ def is_listed(data: Any) -> bool:
 
 
 class Clients(ABC):
-    """Those that are there. How many they are is private."""
+    """The clients that are present. Their number is private."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -97,7 +98,9 @@ class Held(Clients):
         there = torch.zeros(count * self.rows, dtype=torch.bool)
         wanted = [*tree_leaves(inputs), targets]
         for line, client in enumerate(clients.tolist()):
-            found = self._found(client)
+            if client < 0:  # nobody's place
+                continue
+            found = read_or_none(partial(self._found, client))
             if found is not None:
                 begin = line * self.rows
                 own = slice(begin, begin + len(found[0]))
@@ -114,20 +117,17 @@ class Held(Clients):
         return [*inputs, self.schema.target], structure
 
     def _found(self, client: int) -> list[Tensor] | None:
-        """The rows of a client that count; None where it has vanished, or has rows of
-        another shape.
+        """The rows of a client that count; None if it has rows of another shape. Its own
+        code may fail.
         """
-        try:
-            inputs, targets = self.held(client)
-            fields, structure = self._fields
-            leaves, own = tree_flatten(arranged(inputs, plain))
-            if own != structure:
-                return None
-            pairs = zip([*leaves, plain(targets)], fields, strict=True)
-            found = [_typed(one, wanted) for one, wanted in pairs]
-            return self._counted(client, found)
-        except Exception:  # whatever its code does
+        inputs, targets = self.held(client)
+        fields, structure = self._fields
+        leaves, own = tree_flatten(arranged(inputs, plain))
+        if own != structure:
             return None
+        pairs = zip([*leaves, plain_targets(targets)], fields, strict=True)
+        found = [_typed(one, wanted) for one, wanted in pairs]
+        return self._counted(client, found)
 
     def _counted(self, client: int, found: list[Tensor]) -> list[Tensor]:
         # A row without one of its parts is none.
@@ -176,8 +176,8 @@ def schema_of(example: Any) -> Schema:
         inputs, target = example
         inputs = arranged(inputs, plain)
         rows = tree_map(lambda one: one[None], inputs)
-        return Schema.of(rows, plain(target)[None])
+        return Schema.of(rows, plain_targets(target)[None])
     except Exception:
         raise ArgumentError(
-            "example", f"is no row of (inputs, target); {WAY_OUT}"
+            "example", f"must be a pair (inputs, target); {WAY_OUT}"
         ) from None

@@ -1,25 +1,32 @@
 """What clients do in a round: some steps of gradient descent on their own rows, many
 clients at once.
 
-Each client has a line of its own in every tensor, and PyTorch's `vmap` computes all lines
-by the same operations; so nothing of one client reaches another's. A model that `vmap`
-does not take is run for one client after the other.
+What one client does is traced with made-up rows, and PyTorch's `vmap` computes these
+operations for all clients, each of which has a line of its own in every tensor; so nothing
+of one client reaches another's. A model that cannot be traced, or that `vmap` does not
+take, is run for one client after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+from dither.learn.draws import apart
+from dither.learn.eager import undisturbed
 from dither.learn.gradients.losses import Loss, row_losses
-from dither.learn.gradients.oracle import Inputs
+from dither.learn.gradients.oracle import Inputs, trained
+from dither.learn.gradients.trace import called, operations_of
+from dither.learn.parts import proved, tried
 from dither.learn.rows import Batch
 from dither.learn.state import Held
 
@@ -40,10 +47,30 @@ class Descent:
     lr: float
     rows: int
     batch: int | None = None
-    together: bool = True
+    example: Batch | None = None
+    """Rows of a made-up client, which tell failures of the machine from those of a
+    client."""
+    operations: fx.GraphModule | None = None
+    """The loss of one client's step; None if clients go one after the other."""
+
+    def together(self) -> Descent:
+        """A descent that computes many clients at once; the model must be traceable."""
+        assert self.example is not None
+        example = self.example.map(itemgetter(slice(self._width)))
+        weights = {
+            name: one.detach().clone().requires_grad_()
+            for name, one in trained(self.model).items()
+        }
+        given = weights, example.inputs, example.targets, example.there
+        leaves, shape = tree_flatten(given)
+
+        def loss(*values: Tensor) -> Tensor:
+            return self._loss(*tree_unflatten(list(values), shape))
+
+        return replace(self, operations=operations_of(loss, leaves))
 
     def changes(self, weights: Weights, block: Batch) -> Weights:
-        """How far the steps of each client move the weights."""
+        """The change of the weights by each client's steps."""
         own = block.map(self._lined)
         sizes = own.there.sum(1)
         own = own.map(lambda one: _first(one, own.there))
@@ -52,7 +79,7 @@ class Descent:
         moved = {name: one.expand(clients, *one.shape) for name, one in start.items()}
         for step in range(self.steps):
             part = self._part(own, sizes, step)
-            found = self._gradients(moved, part)
+            found = self._gradients(moved, part, start)
             moved = {name: one - self.lr * found[name] for name, one in moved.items()}
         return {name: one - start[name] for name, one in moved.items()}
 
@@ -62,9 +89,9 @@ class Descent:
 
     def _part(self, own: Batch, sizes: Tensor, step: int) -> Batch:
         """The rows of a step. One that fills up is one of the client's own, which
-        computes to a number where the others do, and counts for nothing.
+        computes to a number where the others do, and is ignored.
         """
-        width = min(self.batch or self.rows, self.rows)
+        width = self._width
         places = torch.arange(width, device=sizes.device)
         turn = (step * width + places)[None] % sizes.clamp_min(1)[:, None]
         counted = places[None] < sizes[:, None]
@@ -72,38 +99,76 @@ class Descent:
         inputs = tree_map(lambda one: one[lines, turn], own.inputs)
         return Batch(inputs, own.targets[lines, turn], counted)
 
-    def _gradients(self, moved: Weights, part: Batch) -> Weights:
+    def _gradients(self, moved: Weights, part: Batch, start: Weights) -> Weights:
         given = (part.inputs, part.targets, part.there)
         with sdpa_kernel(SDPBackend.MATH):
-            if self.together:
-                every = vmap(grad(self._loss), randomness="different")
-                found: Weights = every(moved, *given)
+            operations = self.operations
+            if operations is None:
+                return self._one_by_one(moved, *given, start)
+
+            def total(*client: Any) -> Tensor:
+                found: Tensor = operations(*tree_leaves(client))
                 return found
-            return self._one_by_one(moved, *given)
+
+            every = vmap(grad(total), randomness="different")
+            found: Weights = every(moved, *given)
+            return found
+
+    @property
+    def _width(self) -> int:
+        """Number of a client's rows in a step."""
+        return min(self.batch or self.rows, self.rows)
 
     def _one_by_one(
-        self, moved: Weights, inputs: Inputs, targets: Tensor, there: Tensor
+        self,
+        moved: Weights,
+        inputs: Inputs,
+        targets: Tensor,
+        there: Tensor,
+        start: Weights,
     ) -> Weights:
-        found, held = [], Held.of(self.model)
+        found, held = [], Held.of(self.model, self.loss)
+        begin = apart(there.device)
         for line in range(len(there)):
+            begin(line)
             own, rows = (tree_map(_at(line), one) for one in (moved, inputs))
-            found.append(self._alone(own, rows, targets[line], there[line]))
-            # What a client that failed left in the model is not for the next one.
-            held.restore()
+            found.append(
+                self._alone(own, Batch(rows, targets[line], there[line]), held, start)
+            )
         return {name: torch.stack([one[name] for one in found]) for name in moved}
 
     def _alone(
-        self, moved: Weights, inputs: Inputs, targets: Tensor, there: Tensor
+        self,
+        moved: Weights,
+        rows: Batch,
+        model: Held,
+        start: Weights,
     ) -> Weights:
-        """A client's gradient; nothing of it where the model fails."""
-        held = {name: one.clone().requires_grad_() for name, one in moved.items()}
-        if not there.any():
+        """A client's gradient; nothing of it if the model fails. What a client makes of
+        its weights is its own, so made-up rows are tried with those of the round.
+        """
+        if not rows.there.any():
             return {name: torch.zeros_like(one) for name, one in moved.items()}
-        try:
-            total = self._loss(held, inputs, targets, there)
-            found = torch.autograd.grad(total, list(held.values()), allow_unused=True)
-        except Exception:  # NaN counts for nothing in the sum
+        client = partial(self._gradient, moved, rows, model)
+        outcome = tried(client)
+        if outcome.failed and self.example is not None:
+            example = self.example.map(itemgetter(slice(len(rows.there))))
+            outcome = proved(client, partial(self._gradient, start, example, model))
+        if outcome.found is None:  # NaN counts for nothing in the sum
             return {name: one * torch.nan for name, one in moved.items()}
+        return outcome.found
+
+    def _gradient(self, moved: Weights, rows: Batch, model: Held) -> Weights:
+        """Like the model's own, but nothing of a failed attempt stays in the model."""
+        held = {name: one.clone().requires_grad_() for name, one in moved.items()}
+        try:
+            with undisturbed(rows.there.device):
+                total = self._loss(held, rows.inputs, rows.targets, rows.there)
+                found = torch.autograd.grad(
+                    total, list(held.values()), allow_unused=True
+                )
+        finally:
+            model.restore()
         pairs = zip(held.items(), found, strict=True)
         return {
             name: torch.zeros_like(own) if one is None else one
@@ -114,9 +179,11 @@ class Descent:
         self, weights: dict[str, Any], inputs: Inputs, targets: Tensor, there: Tensor
     ) -> Tensor:
         """The mean loss of a client's rows."""
-        args, words = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
-        args = args if isinstance(args, tuple) else (args,)
-        outputs = functional_call(self.model, weights, args, words)
+
+        def model(*args: Any, **words: Any) -> Any:
+            return functional_call(self.model, weights, args, words)
+
+        outputs = called(model, inputs)
         each = row_losses(self.loss, outputs, targets)
         counted = torch.where(there, each, 0.0)
         return counted.sum() / there.sum().clamp_min(1)
@@ -127,7 +194,7 @@ def _at(line: int) -> Callable[[Tensor], Tensor]:
 
 
 def _first(values: Tensor, there: Tensor) -> Tensor:
-    """Each client's rows with those that are there first, in their order."""
+    """Each client's rows with the present ones first, in their order."""
     order = torch.argsort(~there, dim=1, stable=True)
     lines = torch.arange(len(there), device=there.device)[:, None]
     return values[lines, order]

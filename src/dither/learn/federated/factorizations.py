@@ -43,7 +43,8 @@ WIDEST = 1 << 10
 
 
 class Stream(ABC):
-    """Noise of one run, round after round, each of deviation 1 before it is correlated.
+    """Noise of one run, round after round, each of standard deviation 1 before it is
+    correlated.
 
     It can be neither copied nor pickled: two runs on the same noise cancel it.
     """
@@ -162,9 +163,11 @@ class Banded(Factorization):
 
     def __post_init__(self) -> None:
         if self.bands is not None:
-            whole("bands", self.bands, "pass how many bands there are, such as 16")
+            whole("bands", self.bands, "pass the number of bands, such as 16")
             if self.bands > LONGEST:
-                raise ArgumentError("bands", f"must be at most {LONGEST:,}")
+                raise ArgumentError(
+                    "bands", f"must be at most {LONGEST:,}; pass fewer bands"
+                )
 
     def chosen(self, rounds: int, rule: Participation) -> Banded:
         if self.bands is not None:
@@ -276,7 +279,7 @@ KNOWN = (Banded, Tree, Independent)
 
 
 def factorization_of(stated: Any, rounds: int, rule: Participation) -> Factorization:
-    """What was stated for a run; banded noise, if nothing was."""
+    """The factorization that was stated for a run; banded noise by default."""
     found = Banded() if stated is None else stated
     if type(found) not in KNOWN:
         raise ArgumentError(
@@ -284,7 +287,8 @@ def factorization_of(stated: Any, rounds: int, rule: Participation) -> Factoriza
         )
     if rounds > LONGEST:
         raise ArgumentError(
-            "rounds", f"must be at most {LONGEST:,} where noise is correlated"
+            "rounds",
+            f"must be at most {LONGEST:,} if noise is correlated; pass fewer rounds",
         )
     chosen: Factorization = found.chosen(rounds, rule)
     return chosen

@@ -1,4 +1,4 @@
-"""How often a client takes part, where nobody can promise that clients are sampled."""
+"""Limits on how often a client takes part, if sampling of clients cannot be guaranteed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.learn.failures import attempted
 from dither.noise import uniform_integers
 from dither.privacy.numbers import whole
 
@@ -32,8 +33,10 @@ class Participation:
     most: int
 
     def __post_init__(self) -> None:
-        whole("gap", self.gap, "pass how many rounds lie between, such as 20")
-        whole("most", self.most, "pass how often a client may come, such as 5")
+        whole("gap", self.gap, "pass the smallest distance in rounds, such as 20")
+        whole(
+            "most", self.most, "pass the largest number of rounds per client, such as 5"
+        )
 
     def times(self, rounds: int) -> int:
         """How often a client can take part in so many rounds."""
@@ -97,33 +100,35 @@ class Told:
 
     def __call__(self, number: int) -> Places:
         found: list[int] = []
-        try:
+
+        def ask() -> None:
             for one in self.ask(number):
                 found.append(self._place(one))
-        except Exception:  # whoever came before it failed has come
-            pass
+
+        attempted(ask)  # whoever came before it failed has come
         return np.array(found, np.intp)
 
     def _place(self, one: Any) -> int:
-        try:
-            return self.places.get(one, -1)
-        except Exception:  # whatever is odd is nobody's name, and stops no other
-            return -1
+        found, error = attempted(lambda: self.places.get(one, -1))
+        # Whatever is odd is nobody's name, and stops no other.
+        return -1 if error is not None or found is None else found
 
 
 def check_told(arrivals: Any, participation: Any) -> None:
     """Sampling and a schedule of one's own exclude each other."""
     if participation is not None and not isinstance(participation, Participation):
         raise ArgumentError(
-            "participation", "must be such as Participation(gap=20, most=5)"
+            "participation",
+            "must be a Participation; pass Participation(gap=20, most=5)",
         )
     if arrivals is None:
         return
     if not callable(arrivals):
-        raise ArgumentError("arrivals", "must be a function of a round's number")
+        raise ArgumentError("arrivals", "must be a function of the number of a round")
     if participation is None:
         raise ArgumentError(
             "arrivals",
-            "says who comes, so nobody is sampled and nothing is gained from sampling; "
-            "pass participation=Participation(gap=20, most=5), which is enforced",
+            "needs participation, because clients that arrive by themselves are not "
+            "sampled; pass participation=Participation(gap=20, most=5), which is "
+            "enforced",
         )

@@ -1,4 +1,4 @@
-"""What a federated run will do and cost, settled before any client is asked."""
+"""The plan and the cost of a federated run, settled before any client is asked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from functools import cached_property
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.learn.asking import asked_of, delta_of, question_of, way_of
 from dither.learn.federated.factorizations import Factorization, factorization_of
 from dither.learn.federated.participation import Participation
 from dither.learn.federated.settings import Settings
-from dither.learn.planning import Plan, plan_of
+from dither.learn.planning import (
+    Plan,
+    asked_of,
+    delta_of,
+    needed,
+    plan_of,
+    question_of,
+    way_of,
+)
 from dither.learn.source import Source
 from dither.learn.units import rows_of, terms_of, units_of
 from dither.ledger.declaring import cheapest
@@ -30,9 +37,9 @@ __all__ = ["Limited", "federated_plan"]
 
 @dataclass(frozen=True)
 class Limited(Plan):
-    """A run whose clients are not sampled: who comes how often is limited, and the noise
-    of all rounds is one Gaussian vector. `noises` is its deviation over how far a client
-    moves all rounds together.
+    """A run whose clients are not sampled: who comes how often is limited, and the
+    noise of all rounds is one Gaussian vector. `noises` is its standard deviation over
+    how far a client moves all rounds together.
 
     Guarantee: 1/noise-Gaussian differential privacy for all rounds together (2/noise
     where clients are replaced).
@@ -46,12 +53,14 @@ class Limited(Plan):
 
     @cached_property
     def moved(self) -> float:
-        """How far a client moves all rounds together, for contributions of length 1."""
+        """Distance by which a client moves all rounds together, for contributions of
+        length 1.
+        """
         return self.factorization.sensitivity(self.steps, self.rule)
 
     @property
     def largest(self) -> float:
-        """The largest deviation of a round's noise, beside that of the first."""
+        """The largest standard deviation of a round's noise, beside that of the first."""
         return self.factorization.largest(self.steps)
 
     def after(self, steps: int) -> Guarantee:  # noqa: ARG002
@@ -69,19 +78,11 @@ def _sampled(source: Source, settings: Settings) -> Plan:
     there = units_of(source, settings.units)
     if settings.cohort > there:
         raise ArgumentError(
-            "cohort", f"must be at most the {there:,} units that are declared"
+            "cohort",
+            f"must be at most the declared number of units, {there:,}; pass fewer "
+            "clients",
         )
-    asked = asked_of(
-        source,
-        settings.cost,
-        units=settings.units,
-        batch=settings.cohort,
-        epochs=settings.rounds,
-        rows=settings.rows,
-        schedule=settings.noise_schedule,
-        delta=settings.delta,
-        each=1,
-    )
+    asked = asked_of(source, settings, settings.cohort, settings.rounds, each=1)
     return plan_of(asked, settings.cost)
 
 
@@ -99,16 +100,16 @@ def _limited(source: Source, settings: Settings, rule: Participation) -> Plan:
     if cohort is None:
         cohort = max(1, there // rule.period(settings.rounds))
     return Limited(
-        question,
         there,
         cohort,
         settings.rounds,
         rows,
         Run(WHOLE_RATE, ((noise, 1),), question.unit),
         (noise,) * settings.rounds,
-        at,
         promised,
-        charged,
+        question=question,
+        delta=at,
+        charged=charged,
         rule=rule,
         factorization=chosen,
     )
@@ -117,17 +118,19 @@ def _limited(source: Source, settings: Settings, rule: Participation) -> Plan:
 def _noise(
     question: Question, way: str, amount: Any, terms: Terms | None, delta: float
 ) -> tuple[float, float]:
-    """The multiplier, and the μ of the whole run. Where clients are replaced, one goes
-    and another comes, and rounds move twice as far.
+    """The multiplier, and the μ of the whole run. If clients are replaced, one goes and
+    another comes, and rounds move twice as far.
     """
     factor = 2 if question.unit.relation is Relation.REPLACE else 1
     if way == "noise":
-        noise = positive("noise", amount, "pass a multiplier such as 1.0")
+        noise = positive("noise", amount, "pass a noise multiplier such as 1.0")
         return noise, float_up(factor / Fraction(noise))
     wanted = _bought(way, amount, terms, delta)
     noise = float_up(factor / Fraction(wanted))
     if not math.isfinite(noise):
-        raise ArgumentError("epsilon", "is too small for any noise; ask for more")
+        raise ArgumentError(
+            "epsilon", "is too small for any noise; pass a larger epsilon"
+        )
     return noise, float_up(factor / Fraction(noise))
 
 
@@ -135,6 +138,4 @@ def _bought(way: str, amount: Any, terms: Terms | None, delta: float) -> float:
     """The μ that a stated ε or share buys."""
     if way == "epsilon":
         return gaussian_mu(amount, delta)
-    if terms is None:
-        raise ArgumentError("share", "is of a budget; pass budget=, or state epsilon")
-    return mu_of(part_of(amount), terms)
+    return mu_of(part_of(amount), needed(terms))

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,31 +18,34 @@ from torch.utils._pytree import tree_leaves
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.learn.clipping import Adapting
-from dither.learn.draws import Draws
+from dither.learn.failures import is_machine, words_of
 from dither.learn.federated.clients import Clients, Held, Owned, is_listed, schema_of
 from dither.learn.federated.descent import Descent
 from dither.learn.federated.planning import federated_plan
-from dither.learn.federated.servers import Stepper, server_of
+from dither.learn.federated.rounds import Ready, Rounds
+from dither.learn.federated.servers import server_of
 from dither.learn.federated.settings import Settings
-from dither.learn.federated.weighing import Weighted, weight_of
+from dither.learn.federated.weighing import weight_of
 from dither.learn.gradients.alone import Alone
 from dither.learn.gradients.oracle import trained
-from dither.learn.history import Tested
-from dither.learn.made_up import made_up
+from dither.learn.gradients.untraceable import Untraceable
+from dither.learn.made_up import made_up_part
 from dither.learn.measuring import tested_on
 from dither.learn.names import is_frame
+from dither.learn.parts import cleared, half
 from dither.learn.planning import Plan
-from dither.learn.preparing import differentiating
+from dither.learn.preparing import check_module, copied, differentiating
 from dither.learn.probe import Probed, check_hooks, probe
 from dither.learn.records import source_of
-from dither.learn.rows import Batch, units_of
-from dither.learn.schema import Field, Schema, plain
+from dither.learn.rows import units_of
+from dither.learn.run.rehearsal import made_up_units, take_two_steps, undone
+from dither.learn.schema import Field, Schema
 from dither.learn.source import Read, Source
 from dither.learn.state import Held as State
 from dither.learn.units import rows_of
 from dither.ledger import Account, Receipt
 
-__all__ = ["Ready", "prepared"]
+__all__ = ["prepared"]
 
 NUMBERS = 1 << 22
 """Numbers of a block of clients that are held at once: 16 MiB in float32."""
@@ -50,49 +53,16 @@ MOST_AT_ONCE = 512
 NOTHING = Schema(Field((), torch.float32), Field((), torch.float32))
 
 
-@dataclass(frozen=True)
-class Ready:
-    """A run that can begin. The model is a copy that sees private rows; `fresh` is one
-    that never does.
-    """
-
-    model: nn.Module
-    fresh: nn.Module
-    settings: Settings
-    source: Source
-    plan: Plan
-    radius: Adapting
-    weight: Weighted
-    server: Stepper
-    read: Callable[[Receipt | None], Clients]
-    block: int
-    descent: Descent | None
-    probed: Probed | None
-    tested: Tested | None
-    process: int = field(default_factory=os.getpid)
-
-    @property
-    def route(self) -> str:
-        if self.descent is None:
-            return "by a function, one at a time"
-        if not self.descent.together:
-            return "one at a time"
-        return f"{self.block:,} at a time"
-
-    def deviation(self, noise: float) -> float:
-        """Of a round's noise, before it is correlated, where a client's contributions
-        together move rounds as far as one of length 1 does.
-        """
-        return self.radius.deviation(noise) * self.weight.most
-
-
 def prepared(model: Any, clients: Any, settings: Settings) -> Ready:
     """Check everything that is public; nothing is charged, and no client is asked."""
-    if not isinstance(model, nn.Module):
-        kind = type(model).__name__
-        raise ArgumentError("model", f"must be a torch.nn.Module, not {kind}")
+    check_module(model)
     check_hooks(model)
-    own, fresh = _copied(model), _copied(model)
+    if not trained(model):
+        raise ArgumentError(
+            "model",
+            "has nothing to train; set requires_grad = True on at least one parameter",
+        )
+    own, fresh = copied(model), copied(model)
     source, read = _source(clients, settings)
     device = next((one.device for one in model.parameters()), torch.device("cpu"))
     probed = None
@@ -102,51 +72,48 @@ def prepared(model: Any, clients: Any, settings: Settings) -> Ready:
     plan = federated_plan(source, settings)
     radius = Adapting.of(settings.clip, own, plan.batch)
     radius.check(max(plan.noises))
-    ready = Ready(
-        own,
-        fresh,
-        settings,
-        source,
-        plan,
-        radius,
-        weight_of(settings.weight),
-        server_of(settings.server).begin(),
-        read,
-        _block(settings, plan, own, source.schema),
-        None,
-        probed,
-        _tested(settings, own, source, probed),
-    )
-    return ready if probed is None else _rehearsed(ready, probed, device)
-
-
-def _copied(model: nn.Module) -> nn.Module:
-    if not trained(model):
+    if settings.public is not None and not callable(settings.loss):
         raise ArgumentError(
-            "model", "has nothing to train; leave requires_grad on for some parameter"
+            "loss",
+            "is missing, but it measures public data; pass a function such as "
+            "torch.nn.functional.cross_entropy",
         )
-    try:
-        return copy.deepcopy(model)
-    except Exception as error:
-        raise ArgumentError(
-            "model", f"cannot be copied ({error!s:.200}), and training needs a copy"
-        ) from None
+    ready = Ready(
+        model=own,
+        fresh=fresh,
+        settings=settings,
+        source=source,
+        plan=plan,
+        radius=radius,
+        probed=probed,
+        tested=tested_on(settings, own, source, probed),
+        device=next(iter(trained(own).values())).device,
+        weight=weight_of(settings.weight),
+        server=server_of(settings.server).begin(),
+        read=read,
+        block=_block(settings, plan, own, source.schema),
+    )
+    return ready if probed is None else _rehearsed(ready, probed)
 
 
 def _source(
     clients: Any, settings: Settings
 ) -> tuple[Source, Callable[[Receipt | None], Clients]]:
-    """How clients are told apart and read, by the type of what was passed."""
+    """How clients are distinguished and read, by the type of what was passed."""
     table = (settings.inputs, settings.target, settings.owner)
     opened = isinstance(clients, Dataset) or any(one is not None for one in table)
     if settings.client is not None or (is_listed(clients) and not opened):
         return _listed(clients, settings)
     if settings.arrivals is not None:
         raise ArgumentError(
-            "arrivals", "names clients; pass them as a dict by their names, or a list"
+            "arrivals",
+            "needs clients that are passed one by one; pass a dict of clients by their "
+            "names, or a list of clients",
         )
     if settings.example is not None and is_frame(clients):
-        raise ArgumentError("example", "is not for data of this type; leave it out")
+        raise ArgumentError(
+            "example", "cannot be used with data of this type; leave it out"
+        )
     source = source_of(
         clients,
         inputs=settings.inputs,
@@ -174,7 +141,7 @@ def _listed(
     for name in ("inputs", "target", "owner", "classes", "table"):
         if getattr(settings, name) is not None:
             raise ArgumentError(
-                name, "is not for clients that are listed one by one; leave it out"
+                name, "cannot be used with a list or dict of clients; leave it out"
             )
     called = settings.client is not None
     schema = NOTHING if called else schema_of(settings.example)
@@ -194,7 +161,9 @@ def _listed(
 
 
 def _block(settings: Settings, plan: Plan, model: nn.Module, schema: Schema) -> int:
-    """How many clients compute together: as many as a round usually has, if they fit."""
+    """Number of clients that compute together: as many as a round usually has, if they
+    fit.
+    """
     if settings.block is not None:
         return int(settings.block)
     weights = sum(one.numel() for one in trained(model).values())
@@ -206,68 +175,66 @@ def _block(settings: Settings, plan: Plan, model: nn.Module, schema: Schema) -> 
     return math.ceil(span / math.ceil(span / fitting))
 
 
-def _tested(
-    settings: Settings, model: nn.Module, source: Source, probed: Probed | None
-) -> Tested | None:
-    if settings.public is None:
-        return None
-    if probed is not None:
-        return tested_on(settings, model, source, probed)
-    if not callable(settings.loss):
-        raise ArgumentError("loss", "is missing: public data is measured by it")
-    try:
-        inputs, targets = settings.public
-        found = Tested(plain(inputs), plain(targets), settings.loss)
-        found.measure(model)
-    except Exception as error:
-        raise ArgumentError(
-            "public", f"cannot be tested on ({error!s:.120}); pass (inputs, targets)"
-        ) from None
-    return found
-
-
-def _rehearsed(ready: Ready, probed: Probed, device: torch.device) -> Ready:
-    """Let a block of made-up clients train, so that what does not fit is known before
-    the charge; and find out whether they can do so together.
+def _rehearsed(ready: Ready, probed: Probed) -> Ready:
+    """The run with as many clients at once as fit in memory, or with one after the
+    other, if the model cannot train them together.
     """
     settings, rows = ready.settings, ready.plan.rows
-    descent = Descent(
+    example = made_up_part(ready.source.schema, rows, ready.model).to(ready.device)
+    alone = Descent(
         ready.model,
         settings.loss,
         settings.local_steps,
         settings.local_lr,
         rows,
         settings.local_batch,
-        together=not isinstance(probed.oracle, Alone),
+        example,
     )
-    alone = replace(descent, together=False)
-    ways = [descent, alone] if descent.together else [alone]
-    held, draws, why = State.of(ready.model), Draws.now(device), ""
-    for way in ways:
-        try:
-            with differentiating(ready.model):
-                size = ready.block if way.together else 1
-                block = _made_up(ready, size * rows, device)
-                way.changes(trained_weights(ready.model), block)
-            return replace(ready, descent=way, block=ready.block if way.together else 1)
-        except Exception as error:
-            why = f"{error!s:.200}"
-        finally:
-            held.restore()
-            draws.restore()
+    tries = [replace(ready, descent=alone, block=1)]
+    if not isinstance(probed.oracle, Alone):
+        held = State.of(ready.model)
+        with suppress(Untraceable), differentiating(ready.model):
+            tries = [replace(ready, descent=alone.together()), *tries]
+        held.restore()  # a trace that fails half way may leave tensors of its own
+    why = ""
+    for one in tries:
+        found, why = _fitting(one)
+        if found is not None:
+            return found
     raise ArgumentError(
         "model",
-        f"cannot be trained on {rows:,} rows of a client ({why}); pass a smaller block= "
-        "or other layers",
+        f"cannot be trained on {rows:,} rows of a client ({why}); pass a smaller "
+        "block=, or use other layers",
     )
 
 
-def trained_weights(model: nn.Module) -> dict[str, torch.Tensor]:
-    return {name: one.detach() for name, one in trained(model).items()}
+def _fitting(ready: Ready) -> tuple[Ready | None, str]:
+    """The run in blocks of a size that fits; or None, and why no size does."""
+    while True:
+        with differentiating(ready.model):
+            found, error = undone(ready, partial(_round_twice, ready))
+        if error is None:
+            return found, ""
+        if not is_machine(error) or ready.block == 1:
+            return None, words_of(error)
+        error = None  # it holds memory
+        cleared(ready.device)
+        ready = replace(ready, block=half(ready.block))
 
 
-def _made_up(ready: Ready, count: int, device: torch.device) -> Batch:
-    schema = ready.source.schema
-    inputs = made_up(schema, count, ready.model)
-    there = torch.ones(count, dtype=torch.bool)
-    return Batch(inputs, schema.blank(count)[1], there).to(device)
+def _round_twice(ready: Ready) -> Ready:
+    """The size of blocks may become smaller on the way."""
+    settings, count = ready.settings, ready.block * ready.plan.rows
+    assert ready.descent is not None
+    block = made_up_part(ready.source.schema, count, ready.model)
+    weights = {name: one.detach() for name, one in trained(ready.model).items()}
+    own = replace(
+        ready,
+        settings=replace(settings, arrivals=None),
+        server=server_of(settings.server).begin(),
+    )
+    # What no size of a block can change is seen here.
+    ready.descent.changes(weights, block.to(ready.device))
+    rounds = Rounds(own, Owned(made_up_units(ready, ready.block + 1)))
+    take_two_steps(rounds)
+    return replace(ready, block=rounds.ready.block)

@@ -5,44 +5,74 @@ and step.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from dither.learn.draws import secretly
 from dither.learn.federated.aggregation import Sum, Updates
 from dither.learn.federated.clients import Clients, Held
+from dither.learn.federated.descent import Descent
 from dither.learn.federated.factorizations import Stream
 from dither.learn.federated.participation import Admission, Arrivals, Phases, Told
 from dither.learn.federated.planning import Limited
-from dither.learn.federated.preparing import Ready
+from dither.learn.federated.servers import Stepper
+from dither.learn.federated.settings import Settings
+from dither.learn.federated.weighing import Weighted
 from dither.learn.gaussian import gaussians
 from dither.learn.gradients.oracle import trained
 from dither.learn.history import Epoch
-from dither.learn.loop import Step
-from dither.learn.rows import Batch
+from dither.learn.made_up import made_up_part
+from dither.learn.parts import cleared, failed_too, half, proved, tried
+from dither.learn.rows import Batch, Places
+from dither.learn.run.course import Course, Settled, Step
 from dither.learn.sampler import Poisson
 from dither.learn.schema import plain
 from dither.learn.silence import silently
 from dither.learn.state import Held as State
+from dither.ledger import Receipt
 from dither.ledger.attempts import check_process
 from dither.progress import Tell
 
-__all__ = ["Rounds"]
+__all__ = ["Ready", "Rounds"]
 
 NOTED = 20
-"""At most about so many lines of history."""
+"""Largest number of rows of history, approximately."""
 Weights = dict[str, Tensor]
-Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready(Settled):
+    """A run by updates of clients."""
+
+    settings: Settings
+    weight: Weighted
+    server: Stepper
+    read: Callable[[Receipt | None], Clients]
+    block: int
+    descent: Descent | None = None
+
+    @property
+    def route(self) -> str:
+        if self.descent is None:
+            return "by a function, one at a time"
+        if self.descent.operations is None:
+            return "one at a time"
+        return f"{self.block:,} at a time"
+
+    def deviation(self, noise: float) -> float:
+        """Of a round's noise, before it is correlated, where a client's contributions
+        together move rounds as far as one of length 1 does.
+        """
+        return self.radius.deviation(noise) * self.weight.most
 
 
 @dataclass
-class Rounds:
+class Rounds(Course):
     """A run under way."""
 
     ready: Ready
@@ -73,29 +103,30 @@ class Rounds:
         names = self.clients.names
         return Told(told, {name: place for place, name in enumerate(names)})
 
-    def run(self) -> tuple[Epoch, ...]:
-        plan = self.ready.plan
-        every = math.ceil(plan.steps / NOTED)
-        for number in range(1, plan.steps + 1):
-            rate = self.ready.settings.server.lr
-            now = Step(number, plan.steps, number, rate, plan.noises[number - 1])
-            self.step(number, now.noise)
-            if self.tell is not None:
-                self.tell(number, plan.steps)
-            asked = [bool(call(now)) for call in self.ready.settings.callbacks]
-            if True in asked or number % every == 0 or number == plan.steps:
-                self._note(now)
-            if True in asked:
-                break
-        return tuple(self.epochs)
+    @property
+    def rate(self) -> float:
+        return self.ready.settings.server.lr
+
+    @property
+    def size(self) -> int:
+        return self.ready.block
+
+    def noted(self, number: int) -> bool:
+        steps = self.ready.plan.steps
+        return number % math.ceil(steps / NOTED) == 0 or number == steps
+
+    def advance(self, now: Step) -> None:
+        self.step(now.step, now.noise)
 
     def step(self, number: int, noise: float) -> None:
-        """One round. A round without any client steps too, by noise alone."""
+        """One round with the clients that are chosen."""
+        self.take(self.chosen(number), noise)
+
+    def take(self, drawn: Places, noise: float) -> None:
         ready = self.ready
         total = Sum(ready.radius, ready.weight)
         weights = {name: one.detach() for name, one in trained(ready.model).items()}
-        drawn = self.chosen(number)
-        with secretly(_device(weights)), silently():
+        with secretly(ready.device), silently():
             for updates in self._updates(weights, drawn):
                 total.add(updates)
         mean = self._noisy(total, weights, noise)
@@ -116,41 +147,65 @@ class Rounds:
             yield from self._called(weights, drawn)
             return
         held = State.of(self.ready.model)
-        size, rows = self.ready.block, self.ready.plan.rows
-        for start in range(0, len(drawn), size):
-            some = drawn[start : start + size]
-            block = self.clients.take(some, size).to(_device(weights))
-            if self.ready.probed is not None:
-                block = self.ready.probed.fitting(block)
-            changes = self._changes(weights, block, held)
-            sizes = block.there.view(-1, rows).sum(1)
-            yield Updates(changes, sizes, sizes > 0)
+        yield from self.parts(drawn, partial(self._block, weights, held))
+
+    def _block(self, weights: Weights, held: State, some: Places, _: bool) -> Updates:
+        ready = self.ready
+        block = self.clients.take(some, ready.block).to(ready.device)
+        if ready.probed is not None:
+            block = ready.probed.fitting(block)
+        sizes = block.there.view(-1, ready.plan.rows).sum(1)
+        return Updates(self._changes(weights, block, held), sizes, sizes > 0)
 
     def _changes(self, weights: Weights, block: Batch, held: State) -> Weights:
         """Of all clients together; one by one, if some client makes the model fail."""
         descent = self.ready.descent
         assert descent is not None
-        try:
-            return descent.changes(weights, block)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:
-            held.restore()
-            return replace(descent, together=False).changes(weights, block)
-        finally:
-            held.restore()
+
+        def changes(rows: Batch, way: Descent = descent) -> Weights:
+            try:
+                return way.changes(weights, rows)
+            finally:
+                held.restore()
+
+        outcome = tried(lambda: changes(block))
+        if outcome.machine:
+            outcome = proved(lambda: changes(block), lambda: changes(self._made_up()))
+        if outcome.found is None:
+            return changes(block, replace(descent, operations=None))
+        return outcome.found
+
+    def _made_up(self) -> Batch:
+        ready = self.ready
+        count = ready.block * ready.plan.rows
+        part = made_up_part(ready.source.schema, count, ready.model)
+        return part.to(ready.device)
+
+    def shrink(self) -> None:
+        if self.ready.block == 1:
+            raise failed_too()
+        self.ready = replace(self.ready, block=half(self.ready.block))
+        cleared(self.ready.device)
 
     def _called(self, weights: Weights, drawn: Places) -> Iterator[Updates]:
-        """What a function returns for each client, one after the other."""
+        """The results of a function for each client, one after the other."""
         assert isinstance(self.clients, Held)
-        call = self.ready.settings.client
+        call, clients = self.ready.settings.client, self.clients
+
+        def copied() -> Weights:
+            return {name: one.clone() for name, one in weights.items()}
+
         for client in drawn.tolist():
-            try:
-                own = {name: one.clone() for name, one in weights.items()}
-                found = call(own, self.clients.held(client))
-                yield _sent(found, weights)
-            except Exception:  # a client that fails has sent nothing
-                continue
+
+            def sent(client: int = client) -> Updates:
+                return _sent(call(copied(), clients.held(client)), weights)
+
+            outcome = tried(sent)
+            if outcome.machine:
+                # Nobody can make up what a client holds; memory for weights is known.
+                outcome = proved(sent, copied)
+            if outcome.found is not None:  # a client that fails has sent nothing
+                yield outcome.found
 
     def _noisy(self, total: Sum, weights: Weights, noise: float) -> Weights:
         """The mean update with noise, by a public denominator."""
@@ -175,22 +230,10 @@ class Rounds:
             start += one.numel()
         return found
 
-    def _note(self, now: Step) -> None:
-        tested = self.ready.tested
-        loss, accuracy = None, None
-        if tested is not None:
-            loss, accuracy = tested.measure(self.ready.model)
-        found = Epoch(now.epoch, now.step, now.lr, now.noise, loss, accuracy)
-        self.epochs.append(found)
-
-
-def _device(weights: Weights) -> torch.device:
-    return next(iter(weights.values())).device
-
 
 def _sent(found: Any, weights: Weights) -> Updates:
     """What a client sent: an update, or an update and its size. Whatever is not as it
-    should be raises here, and is caught by whoever asked.
+    should be raises here, and is caught by anyone who asked.
     """
     change, size = found if isinstance(found, tuple) else (found, 1.0)
     if not isinstance(change, Mapping) or set(change) != set(weights):
@@ -203,6 +246,6 @@ def _sent(found: Any, weights: Weights) -> Updates:
         # A copy as plain numbers: a tensor of another kind may fail later.
         held = torch.from_numpy(sent.numpy().copy())
         changes[name] = held.to(one.device)[None]
-    device = _device(weights)
+    device = next(iter(weights.values())).device
     sizes = torch.tensor([float(size)], dtype=torch.float64, device=device)
     return Updates(changes, sizes, torch.ones(1, dtype=torch.bool, device=device))

@@ -1,4 +1,4 @@
-"""What a server does with the noisy mean update of a round: post-processing, so it costs
+"""The server's step from the noisy mean update of a round: post-processing, so it costs
 nothing.
 """
 
@@ -117,4 +117,6 @@ def _decay(name: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(name, "must be a number such as 0.9")
     if not 0 <= value < 1:
-        raise ArgumentError(name, "must be at least 0 and below 1, such as 0.9")
+        raise ArgumentError(
+            name, "must be at least 0 and below 1; pass a number such as 0.9"
+        )

@@ -6,28 +6,22 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import torch
 from torch import nn
 
 from dither.by_name import by_name
-from dither.learn.clipping import Adaptive
-from dither.learn.draws import secretly
 from dither.learn.federated.planning import Limited
-from dither.learn.federated.preparing import Ready, prepared
+from dither.learn.federated.preparing import prepared
 from dither.learn.federated.previewing import Preview
-from dither.learn.federated.rounds import Rounds
+from dither.learn.federated.rounds import Ready, Rounds
 from dither.learn.federated.settings import Federated, Settings
 from dither.learn.federated.weighing import ALIKE
 from dither.learn.gradients.oracle import trained
-from dither.learn.heap import keep_memory
-from dither.learn.history import Epoch, History
+from dither.learn.history import History
 from dither.learn.preparing import differentiating
-from dither.learn.release import ModelRelease, digest_of
-from dither.learn.resuming import key_of
-from dither.learn.silence import silently
-from dither.ledger import Account
-from dither.ledger.attempts import check_process
-from dither.question import Paid
+from dither.learn.release import ModelRelease
+from dither.learn.run.cost import price_of
+from dither.learn.run.course import read
+from dither.learn.run.release import notes_of, released
 
 __all__ = ["preview", "train"]
 
@@ -84,8 +78,12 @@ def train(model: nn.Module, clients: Any, **options: Unpack[Federated]) -> Model
     ready = prepared(model, clients, Settings(**options))
     with ready.plan.question.paying(ready.plan.charged) as paid:
         with differentiating(ready.model):
-            epochs = _run(ready, paid)
-        return _released(ready, paid, epochs)
+            clients = read(ready.device, lambda: ready.read(paid.receipt))
+            rounds = Rounds(ready, clients, paid.tell)
+            rounds.run(1, ready.plan.steps)
+        history = History(tuple(rounds.epochs), ready.plan.epsilon_after)
+        notes = _notes(ready, history)
+        return ModelRelease(**released(ready, paid.source, history, notes))
 
 
 @by_name(EXAMPLE.replace("train", "preview"), Federated)
@@ -110,14 +108,10 @@ def preview(model: nn.Module, clients: Any, **options: Unpack[Federated]) -> Pre
             ready.deviation(most) * moved * largest / over,
         ),
         numbers=sum(one.numel() for one in trained(ready.model).values()),
-        epsilon=plan.epsilon_after(plan.steps),
-        delta=plan.delta,
-        share=plan.share,
-        guarantee=plan.charged,
         probability=plan.run.probability if limited is None else None,
         sampling=_sampling(ready),
         route=ready.route,
-        affordable=plan.affordable,
+        **price_of(plan),
     )
 
 
@@ -126,62 +120,23 @@ def _sampling(ready: Ready) -> str:
     if isinstance(plan, Limited):
         times = plan.rule.times(plan.steps)
         return (
-            f"participation: at most {times:,} times a client, {plan.rule.gap:,} rounds "
-            f"apart; {plan.factorization}"
+            f"participation: each client at most {times:,} times, at least "
+            f"{plan.rule.gap:,} rounds apart; {plan.factorization}"
         )
     rate = plan.run.rate
-    return f"sampling: each client by itself, q = {rate}/2^32 ≈ {rate / 2**32:.4g}"
+    return f"sampling: each client independently, q = {rate}/2^32 ≈ {rate / 2**32:.4g}"
 
 
-def _run(ready: Ready, paid: Paid) -> tuple[Epoch, ...]:
-    keep_memory()
-    with secretly(torch.device("cpu")), silently():
-        clients = ready.read(paid.receipt)
-    return Rounds(ready, clients, paid.tell).run()
-
-
-def _released(ready: Ready, paid: Paid, epochs: tuple[Epoch, ...]) -> ModelRelease:
-    check_process(ready.process)
-    weights, own = trained(ready.model), trained(ready.fresh)
-    with torch.no_grad():
-        for name, one in own.items():
-            one.copy_(weights[name])
-    digest = digest_of(ready.fresh)
-    account, receipt = ready.plan.question.account, paid.receipt
-    if isinstance(account, Account) and receipt is not None:
-        account.store(receipt, key_of(receipt, receipt.number), f"sha256 {digest}")
-    return ModelRelease(
-        what="model",
-        value=ready.fresh,
-        sources=(paid.source,),
-        notes=_notes(ready),
-        history=History(epochs, ready.plan.epsilon_after),
-        delta=ready.plan.delta,
-        digest=digest,
-        reading=ready.source.reading,
+def _notes(ready: Ready, history: History) -> tuple[str, ...]:
+    weight, stopped = ready.weight, history.stopped(ready.plan.steps, "rounds")
+    sized = f"the weight of a client is its size, at most {weight.most:g}"
+    return notes_of(
+        ready,
+        "client",
+        trust=[
+            "the aggregator sees the updates of the clients, and is trusted with them"
+        ],
+        ways=[f"server: {ready.settings.server}", _sampling(ready)],
+        weights=[] if weight is ALIKE else [sized],
+        end=[stopped] if stopped else [],
     )
-
-
-def _notes(ready: Ready) -> tuple[str, ...]:
-    plan, settings = ready.plan, ready.settings
-    said = [
-        f"{plan.units:,} clients: declared by whoever asked"
-        if ready.source.dataset is None
-        else f"{plan.units:,} clients: the declared population",
-        "the aggregator sees clients' updates, and is trusted with them",
-        "starting weights: assumed public",
-        "noise in float arithmetic",
-        f"server: {settings.server}",
-        _sampling(ready),
-    ]
-    if plan.rows > 1:
-        said.append(f"of each client at most {plan.rows} rows count")
-    if ready.weight is not ALIKE:
-        said.append(f"a client's weight is its size, and at most {ready.weight.most:g}")
-    if isinstance(settings.clip, Adaptive):
-        said.append(
-            "the clipping radius follows a noisy count, which is part of the cost"
-        )
-    if settings.public is not None:
-        said.append("test data: public, by whoever passed it")
-    return (*said, *ready.source.notes)

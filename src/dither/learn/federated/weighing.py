@@ -1,4 +1,4 @@
-"""How much a client counts: all alike, or by their sizes up to a public bound."""
+"""The weight of a client: equal for all, or by their sizes up to a public bound."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ class Weighted:
 
     def __post_init__(self) -> None:
         positive("most", self.most, "pass the largest weight of a client, such as 50")
-        positive("mean", self.mean, "pass the usual weight of a client, such as 20")
+        positive("mean", self.mean, "pass the mean weight of a client, such as 20")
         if self.mean > self.most:
-            raise ArgumentError("mean", "must be at most the largest weight, `most`")
+            raise ArgumentError(
+                "mean",
+                "must be at most the largest weight, `most`; pass a smaller mean",
+            )
 
     def of(self, sizes: Tensor) -> Tensor:
         """The weight of each client, by what it says its size is."""
@@ -60,7 +63,7 @@ def weight_of(weight: Any) -> Weighted:
     if not isinstance(weight, Weighted):
         raise ArgumentError(
             "weight",
-            "must say the largest and the usual weight of a client by public knowledge: "
-            "Weighted(most=50, mean=20)",
+            "must be a Weighted with the publicly known largest and mean weight of a "
+            "client; pass Weighted(most=50, mean=20)",
         )
     return weight

@@ -1,4 +1,4 @@
-"""What the server does, whom nobody trusts: it adds noisy updates up."""
+"""The work of the server, which is not trusted: it adds noisy updates up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def average(
     }
     strangers = set(updates) - set(weights)
     if not weights or strangers:
-        raise ArgumentError("shares", "must have a weight for each hospital")
+        raise ArgumentError(
+            "shares",
+            "must have a public weight for each hospital; pass one such as 1.0",
+        )
     shapes = shapes_of(model)
     found = arrays_of(model, shapes)
     total = sum(weights.values())

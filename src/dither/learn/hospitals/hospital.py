@@ -1,16 +1,20 @@
-"""A hospital: its records, its account, and what is publicly known of both."""
+"""A hospital: its records, its account, what is publicly known of both, and the settings
+of a run over several of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+import torch
 from torch import nn
 
 from dither.dataset import Account
 from dither.errors import ArgumentError
-from dither.learn.hospitals.settings import COSTS, Rounds, RoundsSettings
+from dither.learn.clipping import Adaptive, Clipping
+from dither.learn.gradients.oracle import Loss
 from dither.learn.settings import Settings
 from dither.ledger.balance import named
 from dither.privacy.numbers import positive, whole
@@ -18,11 +22,65 @@ from dither.privacy.numbers import positive, whole
 if TYPE_CHECKING:
     from dither.learn.hospitals.member import Member
 
-__all__ = ["Hospital"]
+__all__ = ["Hospital", "Rounds", "RoundsSettings"]
 
 DATA = ("inputs", "target", "owner", "classes", "table", "collate_fn", "example")
 WHO = ("units", "rows", "budget", "by")
 SAME = ("loss", "clip", "optimizer", "lr", "micro", "device", "precision")
+
+
+MANY_ROUNDS = 10**6
+COSTS = ("epsilon", "share", "noise")
+"""Ways to state what a run costs each hospital."""
+
+
+class Rounds(TypedDict, total=False):
+    """The keywords of a run: each hospital gets the same."""
+
+    loss: Loss
+    rounds: int
+    steps: int
+    batch: int
+    clip: float | Clipping | Adaptive
+    optimizer: Callable[..., Any]
+    lr: float | None
+    epsilon: float | None
+    share: float | None
+    noise: float | None
+    micro: int | None
+    device: str | torch.device | None
+    precision: str | None
+
+
+@dataclass(frozen=True)
+class RoundsSettings:
+    """These settings, with the defaults for what is not stated."""
+
+    loss: Any = None
+    rounds: Any = None
+    steps: Any = None
+    batch: Any = None
+    clip: Any = 1.0
+    optimizer: Any = torch.optim.SGD
+    lr: float | None = None
+    epsilon: float | None = None
+    share: float | None = None
+    noise: float | None = None
+    micro: int | None = None
+    device: Any = None
+    precision: str | None = None
+
+    def __post_init__(self) -> None:
+        rounds = whole("rounds", self.rounds, "pass the number of rounds, such as 10")
+        if rounds > MANY_ROUNDS:
+            raise ArgumentError(
+                "rounds", f"must be at most {MANY_ROUNDS:,}; pass fewer rounds"
+            )
+        steps = whole(
+            "steps", self.steps, "pass the number of steps per round, such as 20"
+        )
+        object.__setattr__(self, "rounds", rounds)
+        object.__setattr__(self, "steps", steps)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,7 +120,9 @@ class Hospital:
             named(self.name)
         except ArgumentError:
             raise ArgumentError(
-                "name", "must have plain letters, digits, dots and hyphens only"
+                "name",
+                "must be a short name of plain letters, digits, dots and hyphens; pass "
+                'one such as "north"',
             ) from None
         whole("since", self.since, "pass the first round of this hospital, such as 1")
         if self.weight is not None:
@@ -73,8 +133,8 @@ class Hospital:
         if self.since > asked.rounds:
             raise ArgumentError(
                 "since",
-                f"{self.name} would join in round {self.since}, and the last one is "
-                f"{asked.rounds}; pass a round of the run",
+                f"must be a round of the run for {self.name!r}, not round "
+                f"{self.since}; pass one from 1 to {asked.rounds}",
             )
         return int(asked.rounds) - self.since + 1
 

@@ -1,4 +1,4 @@
-"""What several hospitals promise together (rules R13 and R27)."""
+"""The guarantee of several hospitals together (rules R13 and R27)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from dither.errors import ArgumentError
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import small_probability
 
-__all__ = ["IN_ONE", "IN_SEVERAL", "check_patients", "joint", "words_of"]
+__all__ = [
+    "IN_ONE",
+    "IN_SEVERAL",
+    "check_patients",
+    "joint",
+    "joint_in_words",
+    "words_of",
+]
 
 IN_ONE, IN_SEVERAL = "in one hospital", "in several hospitals"
 PATIENTS = (IN_ONE, IN_SEVERAL)
@@ -52,21 +59,33 @@ def check_patients(patients: Any) -> None:
     if patients not in PATIENTS:
         raise ArgumentError(
             "patients",
-            f'must be "{IN_SEVERAL}", which always holds, or "{IN_ONE}", where the id '
-            "of a patient decides the hospital",
+            f'must be "{IN_SEVERAL}" or "{IN_ONE}"; pass the latter only if the id of '
+            "a patient decides the hospital",
         )
 
 
 def words_of(patients: str, count: int) -> str:
-    """How the promise of so many hospitals comes about."""
+    """Explanation of the guarantee of this number of hospitals."""
     if patients == IN_ONE:
-        return f"the largest of {count} hospitals: declared that a patient is {IN_ONE}"
-    return f"{count} hospitals composed: a patient may be {IN_SEVERAL}"
+        return f"the largest ε of {count} hospitals, as each patient is declared to be {IN_ONE}"
+    return f"{count} hospitals composed, as a patient may be {IN_SEVERAL}"
+
+
+def joint_in_words(
+    guarantee: Guarantee, epsilon: float, delta: float, words: str
+) -> str:
+    """The guarantee of several hospitals together, with its explanation."""
+    unit = f"protects {guarantee.unit}"
+    return f"ε = {epsilon:.4g} at δ = {delta:g}, {unit}; {words}"
 
 
 def _is_promise(name: str, guarantee: Any) -> bool:
     if not isinstance(guarantee, Guarantee):
-        raise ArgumentError("guarantees", f"{name} promises nothing; pass a guarantee")
+        raise ArgumentError(
+            "guarantees",
+            f"the value for {name!r} in guarantees is not a guarantee; pass one such "
+            "as dither.privacy.GaussianDP(1.0)",
+        )
     return True
 
 
@@ -77,6 +96,7 @@ def _check_units(held: Mapping[str, Guarantee]) -> None:
         if other.unit != one.unit:
             raise ArgumentError(
                 "hospitals",
-                f"{first} protects {one.unit}, and {name} {other.unit}: these promises "
-                "say nothing together; open accounts for the same unit",
+                f"{first!r} protects {one.unit}, but {name!r} protects {other.unit}, "
+                "so their guarantees cannot be combined; open accounts for the same "
+                "unit",
             )

@@ -1,22 +1,18 @@
-"""A hospital that takes part in a run: it pays for all of its rounds before the first,
-and answers each of them once (rule R24).
+"""A hospital that takes part in a run: everything is checked, then it pays for all of its
+rounds before the first, and answers each of them once (rule R24).
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from torch import nn
 
 from dither.errors import ArgumentError
-from dither.learn.draws import secretly
-from dither.learn.heap import keep_memory
-from dither.learn.hospitals.hospital import Hospital
-from dither.learn.hospitals.joining import charged, named_run, prepared_at
-from dither.learn.hospitals.settings import RoundsSettings
+from dither.learn.hospitals.hospital import Hospital, RoundsSettings
 from dither.learn.hospitals.update import Update
 from dither.learn.hospitals.weights import (
     Arrays,
@@ -26,14 +22,18 @@ from dither.learn.hospitals.weights import (
     shapes_of,
 )
 from dither.learn.loop import Loop
-from dither.learn.preparing import Ready, differentiating
-from dither.learn.rows import units_of
-from dither.learn.silence import silently
-from dither.ledger import Account, Attempt, Receipt
+from dither.learn.pinning import pinned, texts_of
+from dither.learn.preparing import differentiating, prepared
+from dither.learn.ready import Ready
+from dither.learn.rows import Units, units_of
+from dither.learn.run.course import read
+from dither.ledger import Account, Attempt, Pinned, Receipt
 from dither.ledger.attempts import check_process, standing_of
+from dither.ledger.balance import named
+from dither.noise import secret_bytes
 from dither.privacy import Guarantee
 
-__all__ = ["Member", "joined"]
+__all__ = ["Member", "is_paid", "joined", "member_of", "named_run", "prepared_at"]
 
 
 @dataclass(eq=False)
@@ -111,12 +111,13 @@ class Member:
         if not fine or not first <= number <= last:
             raise ArgumentError(
                 "number",
-                f"{self.name} takes part in rounds {first} to {last}; pass one of them",
+                f"must be a round of {self.name!r}, which takes part in rounds {first} "
+                f"to {last}; pass one of them",
             )
         return number
 
     def _told(self, given: Arrays, number: int) -> Update | None:
-        """The last update, for whoever did not get it."""
+        """The last update, for anyone who did not get it."""
         if self._last is None or self._last[1].round != number:
             return None
         begun, found = self._last
@@ -128,9 +129,10 @@ class Member:
         if run.claimed > end - self.each or end > run.steps:
             raise ArgumentError(
                 "number",
-                f"{self.name} has answered round {min(number, self.last)}, or lost it "
-                "in a crash: a second answer would be a second look at the records; go "
-                "on with a later round, or join under a new run= and a new charge",
+                f"{self.name!r} has answered round {min(number, self.last)}, or lost "
+                "it in a crash, and a second answer would be a second look at the "
+                "records; pass a later round, or join under a new run= with a new "
+                "charge",
             )
         attempt = Attempt.again(
             self.account, self.receipt, known=run.attempt, claimed=run.claimed
@@ -158,11 +160,12 @@ class Member:
         return {name: one.astype(np.float32) for name, one in moved.items()}
 
     def _read(self) -> Loop:
-        keep_memory()
-        with secretly(self.ready.device), silently():
-            rows, owners = self.ready.source.read(self.receipt)
-            units = units_of(rows, owners, self.ready.plan.rows)
-        return Loop(self.ready, units)
+        ready = self.ready
+
+        def units() -> Units:
+            return units_of(*ready.source.read(self.receipt), ready.plan.rows)
+
+        return Loop(ready, read(ready.device, units))
 
 
 def _parameters(model: nn.Module) -> list[tuple[str, nn.Parameter]]:
@@ -183,3 +186,77 @@ def member_of(
 ) -> Member:
     account, receipt = charged(hospital, ready, asked, run)
     return Member(hospital, run, account, receipt, ready, asked.steps)
+
+
+def named_run(run: str | None) -> str:
+    """The name of a run; without one it is a new run."""
+    if run is None:
+        return secret_bytes(8).hex()
+    try:
+        return named(run)
+    except ArgumentError:
+        raise ArgumentError(
+            "run",
+            "must be a short name of plain letters, digits, dots and hyphens; pass one "
+            'such as "run-1"',
+        ) from None
+
+
+def prepared_at(hospital: Hospital, model: Any, asked: RoundsSettings) -> Ready:
+    """Check a run at a hospital; nothing is charged, and no record is read."""
+    settings = hospital.settings(asked)
+    ready = prepared(model, hospital.data, settings, each=asked.steps)
+    account_of(hospital, ready)
+    return ready
+
+
+def account_of(hospital: Hospital, ready: Ready) -> Account:
+    found = ready.plan.question.account
+    if not isinstance(found, Account):
+        raise ArgumentError(
+            "budget",
+            f"is missing for {hospital.name!r}, but a hospital pays from an "
+            "account of its own, whose ledger counts its rounds; pass budget=",
+        )
+    return found
+
+
+def charged(
+    hospital: Hospital, ready: Ready, asked: RoundsSettings, run: str
+) -> tuple[Account, Receipt]:
+    """The charge of a whole run, made once under its name."""
+    account, plan = account_of(hospital, ready), ready.plan
+    declared = _pinned(hospital, ready, asked)
+    question = replace(plan.question, run=declared)
+    receipt = question.charged_once(plan.charged, _name(hospital, run))
+    _check_same(account, receipt, declared, hospital)
+    return account, receipt
+
+
+def is_paid(hospital: Hospital, ready: Ready, run: str) -> bool:
+    """Whether the hospital has joined this run before."""
+    return account_of(hospital, ready).charged(_name(hospital, run)) is not None
+
+
+def _name(hospital: Hospital, run: str) -> str:
+    return f"{run}:{hospital.name}"
+
+
+def _pinned(hospital: Hospital, ready: Ready, asked: RoundsSettings) -> Pinned:
+    about = (ready.settings, ready.plan, ready.radius)
+    texts = texts_of(ready.model, ready.source, None, *about)
+    own = {"hospital": hospital.name, "since": hospital.since, "steps": asked.steps}
+    return pinned({**texts, **own})
+
+
+def _check_same(
+    account: Account, receipt: Receipt, declared: Pinned, hospital: Hospital
+) -> None:
+    found = standing_of(account, receipt)
+    same = (found.steps, found.plan) == (declared.steps, declared.plan)
+    if not same or receipt.by != hospital.by:
+        raise ArgumentError(
+            "run",
+            f"is the name of another run that {hospital.name!r} has paid for; pass "
+            "what that run began with, or a new name for a new charge",
+        )

@@ -1,4 +1,4 @@
-"""What a run over several hospitals would cost each of them, and all together."""
+"""The cost of a run over several hospitals, for each of them and for all together."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dither.learn.previewing import REFUSED, Preview
+from dither.learn.hospitals.joint import joint_in_words
+from dither.learn.previewing import Preview
 from dither.privacy import Guarantee
-from dither.text import aligned
+from dither.text import aligned, percent
+from dither.wording import REFUSED
 
 __all__ = ["JointPreview"]
 
@@ -44,8 +46,10 @@ class JointPreview:
 
     def __str__(self) -> str:
         lines = [HEADS, *(_line(name, one) for name, one in self.members.items())]
+        about = (self.guarantee, self.epsilon, self.delta, self.words)
+        promise = joint_in_words(*about)
         refused = [
-            f"{name}: {REFUSED}"
+            f"refused by {name}: {one.refused or REFUSED}"
             for name, one in self.members.items()
             if not one.affordable
         ]
@@ -53,8 +57,8 @@ class JointPreview:
             [
                 *aligned([list(one) for one in lines], range(1, len(HEADS))),
                 f"noise of a step's mean gradient, averaged: {self.mean_noise:.4g} in "
-                "each number; each hospital adds its own",
-                f"jointly ε = {self.epsilon:.4g} at δ = {self.delta:g}, {self.words}",
+                "each number; each hospital adds its own noise",
+                f"guarantee: {promise}",
                 *refused,
             ]
         )
@@ -72,5 +76,5 @@ def _line(name: str, one: Preview) -> tuple[str, ...]:
         f"{one.noise[1]:.4g}",
         f"{one.epsilon:.4g}",
         f"{one.delta:g}",
-        "" if one.share is None else f"{100 * one.share:.4g} %",
+        "" if one.share is None else percent(one.share),
     )

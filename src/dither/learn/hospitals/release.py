@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dither.learn.hospitals.joint import joint_in_words
 from dither.learn.release import ModelRelease
 from dither.ledger import Receipt
 from dither.privacy import Guarantee
+from dither.wording import cost_of, noted
 
 __all__ = ["JointRelease", "Participation"]
 
@@ -33,8 +35,7 @@ class Participation:
         due = len(self.answered) + len(self.missed)
         return (
             f"{self.name}: ε = {self.epsilon:.4g} at δ = {self.delta:g} by itself, "
-            f"answered {len(self.answered)} of {due} rounds; account "
-            f"{self.receipt.account}, {self.receipt}"
+            f"answered {len(self.answered)} of {due} rounds"
         )
 
 
@@ -52,14 +53,17 @@ class JointRelease(ModelRelease):
     def guarantee(self) -> Guarantee:
         return super().guarantee if self.joint is None else self.joint
 
-    def _cost(self) -> list[str]:
+    def _promise(self) -> str:
         if self.joint is None:
-            return super()._cost()
+            return super()._promise()
         epsilon = self.joint.epsilon_at(self.delta)
-        return [f"jointly ε = {epsilon:.4g} at δ = {self.delta:g}, {self.words}"]
+        return joint_in_words(self.joint, epsilon, self.delta, self.words)
 
-    def __str__(self) -> str:
-        return "\n".join([*self._lines(), *self.notes])
+    def _below(self) -> list[str]:
+        if self.joint is None:
+            return super()._below()
+        costs = (f"cost: {cost_of(one.receipt)}" for one in self.members.values())
+        return [f"guarantee: {self._promise()}", *costs, *noted(self.notes)]
 
     def __repr__(self) -> str:
         kind = type(self.value).__name__

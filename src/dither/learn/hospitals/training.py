@@ -1,4 +1,4 @@
-"""`train` and `preview`: hospitals that share nothing but noisy updates train a model."""
+"""`train` and `preview`: hospitals that share only noisy updates train a model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Unpack
 from torch import nn
 
 from dither.by_name import by_name
-from dither.errors import ArgumentError, BudgetExceeded
+from dither.errors import AccountFrozen, ArgumentError, BudgetExceeded
+from dither.learn.failures import attempted
 from dither.learn.history import Epoch, History, Tested
 from dither.learn.hospitals.averaging import average
-from dither.learn.hospitals.hospital import Hospital
-from dither.learn.hospitals.joining import is_paid, named_run, prepared_at
+from dither.learn.hospitals.hospital import Hospital, Rounds, RoundsSettings
 from dither.learn.hospitals.joint import (
     IN_ONE,
     IN_SEVERAL,
@@ -21,16 +21,22 @@ from dither.learn.hospitals.joint import (
     joint,
     words_of,
 )
-from dither.learn.hospitals.member import Member, member_of
+from dither.learn.hospitals.member import (
+    Member,
+    is_paid,
+    member_of,
+    named_run,
+    prepared_at,
+)
 from dither.learn.hospitals.previewing import JointPreview
 from dither.learn.hospitals.release import JointRelease, Participation
-from dither.learn.hospitals.settings import Rounds, RoundsSettings
 from dither.learn.hospitals.update import Update
 from dither.learn.hospitals.weights import put
 from dither.learn.measuring import tested_on
-from dither.learn.preparing import Ready
 from dither.learn.previewing import preview_of
+from dither.learn.ready import Ready
 from dither.learn.release import digest_of
+from dither.ledger import Account
 from dither.privacy import Guarantee
 from dither.progress import working
 from dither.release import Source
@@ -132,11 +138,14 @@ def _ready(
             "hospitals", 'must be a list, such as [Hospital("north", …)]'
         )
     if len({one.name for one in hospitals}) < len(hospitals):
-        raise ArgumentError("hospitals", "have the same name; give each its own")
+        raise ArgumentError(
+            "hospitals", "must have different names; rename one of them"
+        )
     if patients == IN_ONE and len({id(one.data) for one in hospitals}) < len(hospitals):
         raise ArgumentError(
             "patients",
-            f'are not "{IN_ONE}" where two have the same records; pass "{IN_SEVERAL}"',
+            f'cannot be "{IN_ONE}" if two hospitals have the same records; pass '
+            f'"{IN_SEVERAL}"',
         )
     found = {one.name: prepared_at(one, model, asked) for one in hospitals}
     promised = {name: one.plan.promised for name, one in found.items()}
@@ -161,9 +170,17 @@ def _check_affordable(
     for one in hospitals:
         found = ready[one.name]
         if not found.plan.affordable and not is_paid(one, found, run):
+            account = found.plan.question.account
+            if isinstance(account, Account) and account.frozen:
+                raise AccountFrozen(
+                    f"{one.name!r} cannot pay for its part, because its account is "
+                    "frozen. No hospital was charged; ask its curator to thaw the "
+                    "account."
+                )
             raise BudgetExceeded(
-                f"{one.name} cannot pay for its part: too little is left of its account, "
-                "or it is frozen. No hospital was charged."
+                f"{one.name!r} cannot pay for its part, because the remaining budget "
+                "of its account is too small. No hospital was charged; pass a smaller "
+                "epsilon or share."
             )
 
 
@@ -188,7 +205,7 @@ def _rounds(
     first = min(one.next() for one in members)
     if first > asked.rounds:
         raise ArgumentError(
-            "run", "is finished: no round is left; pass a new name for a new charge"
+            "run", "is the name of a finished run; pass a new name for a new charge"
         )
     with working("training") as tell:
         for number in range(first, asked.rounds + 1):
@@ -205,11 +222,8 @@ def _rounds(
 
 
 def _asked(member: Member, model: nn.Module, number: int) -> Update | None:
-    """What a hospital answers; None where it does not, for whatever reason."""
-    try:
-        return member.update(model, number)
-    except Exception:
-        return None
+    """The answer of a hospital; None if it does not answer, for any reason."""
+    return attempted(lambda: member.update(model, number))[0]
 
 
 def _epoch(
@@ -219,10 +233,10 @@ def _epoch(
     number: int,
     asked: RoundsSettings,
 ) -> Epoch:
-    loss, accuracy = (None, None) if tested is None else tested.measure(model)
+    public = (None, None) if tested is None else tested.measure(model)
     rate = float(members[0].ready.optimizer.param_groups[0]["lr"])
     noise = max(one.ready.plan.noises[0] for one in members)
-    return Epoch(number, number * asked.steps, rate, noise, loss, accuracy)
+    return Epoch(number, number * asked.steps, rate, noise, *public)
 
 
 def _released(
@@ -277,8 +291,8 @@ def _notes(members: Sequence[Member]) -> tuple[str, ...]:
     return (
         f"run {members[0].run}",
         f"public weights of updates: {', '.join(weights)}",
-        "each hospital adds noise of its own, in float arithmetic; nobody else sees its "
+        "each hospital adds its own noise, in floating-point arithmetic, and keeps its "
         "records",
-        "starting weights: assumed public",
+        "the starting weights are assumed to be public",
         members[0].ready.optimizer_words,
     )

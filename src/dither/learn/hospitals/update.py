@@ -1,4 +1,4 @@
-"""What leaves a hospital: a noisy change of the weights."""
+"""The data that leaves a hospital: a noisy change of the weights."""
 
 from __future__ import annotations
 

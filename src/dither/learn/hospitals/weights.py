@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dither.errors import ArgumentError
+from dither.learn.failures import attempted
 from dither.learn.gradients.oracle import trained
 
 __all__ = ["Arrays", "Shapes", "arrays_of", "digest_of", "put", "shapes_of", "usable"]
@@ -34,21 +36,24 @@ def arrays_of(weights: Any, shapes: Shapes) -> Arrays:
             f"{name} {shape}" for name, shape in list(shapes.items())[:6]
         )
         raise ArgumentError(
-            "weights", f"must be finite numbers for {listed}; {WAY_OUT}"
+            "weights", f"must be finite numbers of the shapes {listed}; {WAY_OUT}"
         )
     return found
 
 
 def usable(weights: Any, shapes: Shapes) -> Arrays | None:
-    """The same; None where there is any other name or shape, or no finite number."""
-    try:
-        held = _named(weights, shapes)
-        found = {name: _array(held[name]) for name in shapes}
-    except Exception:  # whatever somebody sent
+    """The same; None if there is any other name or shape, or no finite number."""
+    found, _ = attempted(partial(_found, weights, shapes))  # whatever somebody sent
+    if found is None:
         return None
     fits = all(one.shape == shapes[name] for name, one in found.items())
     fine = fits and all(np.isfinite(one).all() for one in found.values())
     return found if fine else None
+
+
+def _found(weights: Any, shapes: Shapes) -> Arrays:
+    held = _named(weights, shapes)
+    return {name: _array(held[name]) for name in shapes}
 
 
 def _named(weights: Any, shapes: Shapes) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
 """PATE: teachers learn from private records, each from its own units, and vote with noise
 on the labels of public inputs; a student learns from these labels.
 
-It needs scikit-learn: `pip install dither[learn]`. Teachers and students may be modules
-of PyTorch.
+It needs scikit-learn: run `pip install '.[learn]'` in the checkout of Dither, or install
+a wheel with `[learn]` after its path. Teachers and students may be modules of PyTorch.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
-from dither.learn.pate.bounds import confident_table, gnmax_table
+from dither.learn.pate.bounds import Levels, confident_table, gnmax_table
 from dither.learn.pate.voting import ConfidentGNMax, Gaussians, GNMax, Voting
 from dither.learn.units import terms_of
 from dither.ledger.terms import Accounting
@@ -29,8 +29,9 @@ __all__ = ["Display", "smooth_loss", "smooth_sensitivity"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
+States = tuple[Integers, Integers]
 MARGIN = 2.0**-38
-"""What floats may get wrong in ln(scale), with room to spare."""
+"""Largest error of floats in ln(scale), with room to spare."""
 WIDEST = 55
 FINEST, COARSEST = 40, 26
 """Bits of a table's entries. Bounds are rounded up by more than floats get wrong."""
@@ -61,18 +62,22 @@ class Display:
     order: float = USUAL
 
     def __post_init__(self) -> None:
-        way_out = "pass the noise over the smooth sensitivity, such as 20"
+        way_out = "pass the noise in units of the smooth sensitivity, such as 20"
         object.__setattr__(self, "sigma", positive("sigma", self.sigma, way_out))
         if not 1e-3 <= self.sigma <= 1e6:
             raise ArgumentError("sigma", f"must lie between 0.001 and 1e6; {way_out}")
         order = float(fraction("order", self.order, "pass an order such as 20"))
         if not 1.01 <= order <= 1e4:
-            raise ArgumentError("order", "must lie between 1.01 and 10,000, such as 20")
+            raise ArgumentError(
+                "order", "must lie between 1.01 and 10,000; pass an order such as 20"
+            )
         object.__setattr__(self, "order", order)
         if self.beta is not None:
             beta = positive("beta", self.beta, "pass a small number such as 0.01")
             if not 1e-5 <= beta <= 0.2:
-                raise ArgumentError("beta", "must lie between 1e-5 and 0.2")
+                raise ArgumentError(
+                    "beta", "must lie between 1e-5 and 0.2; pass a number such as 0.01"
+                )
             object.__setattr__(self, "beta", beta)
 
     @property
@@ -84,19 +89,27 @@ class Display:
     ) -> Display:
         """With all that is left open, or a refusal."""
         if not isinstance(voting, Gaussians):
-            _refuse("display", "is of votes with Gaussian noise; vote by GNMax()")
+            _refuse("display", "needs votes with Gaussian noise; pass voting=GNMax()")
         most = LARGEST_TABLE if isinstance(voting, ConfidentGNMax) else LONGEST_LINE
         if teachers > most:
-            _refuse("display", f"is of at most {most:,} teachers here")
+            _refuse(
+                "display",
+                f"is limited to {most:,} teachers with this voting; pass fewer "
+                "teachers, or leave display out",
+            )
         if self._bits(queries) < COARSEST:
-            _refuse("sigma", "of the display is too large for so many queries")
+            _refuse(
+                "sigma",
+                f"sigma of the display is too large for {queries:,} queries; pass a "
+                "smaller sigma",
+            )
         terms = terms_of(account)
         if terms is None:
             return replace(self, beta=self._beta)
         if terms.accounting is not Accounting.RENYI:
             _refuse(
                 "display",
-                f"has a Rényi loss, which {terms.accounting} accounting does not count; "
+                f"has a Rényi loss, which {terms.accounting} accounting cannot charge; "
                 "open an account with accounting='renyi', or leave display out",
             )
         usual = PART / max(USUAL, terms.order)
@@ -104,8 +117,8 @@ class Display:
         if 2 * terms.order * found._beta >= 1:
             _refuse(
                 "beta",
-                f"must be below {0.5 / terms.order:.3g}: the account counts at order "
-                f"{terms.order}",
+                f"must be below {0.5 / terms.order:.3g}, because the account counts "
+                f"losses at order {terms.order}",
             )
         return found
 
@@ -115,18 +128,17 @@ class Display:
         found = {one: smooth_loss(one, self._beta, self.sigma) for one in orders}
         return RenyiDP(found, unit=unit)
 
-    def table(self, voting: Voting, teachers: int, classes: int) -> Reals:
-        """What one query reveals at most, by its votes: a line for each largest count
-        (one line where it does not matter), a column for each lead.
+    def table(self, voting: Voting, levels: Levels) -> Reals:
+        """A bound on what one query reveals, by its votes: a line for each largest count
+        (one line if it does not matter), a column for each level.
         """
-        assert isinstance(voting, GNMax | ConfidentGNMax)
-        assert voting.sigma is not None
-        answer = gnmax_table(teachers, voting.sigma, classes, self.order)
+        answer = gnmax_table(levels, self.order)
         if isinstance(voting, GNMax):
             return answer[None, :]
+        assert isinstance(voting, ConfidentGNMax)
         assert voting.sigma_threshold is not None
         rest = voting.threshold, voting.sigma_threshold, self.order
-        return confident_table(answer, *rest)
+        return confident_table(answer, levels.teachers, *rest)
 
     def release(
         self,
@@ -137,12 +149,15 @@ class Display:
         delta: float,
     ) -> float:
         """The noisy ε of the votes at a δ; never above that of what they promise."""
+        assert isinstance(voting, GNMax | ConfidentGNMax)
+        assert voting.sigma is not None
         queries, classes = counts.shape
-        table, bits = self.table(voting, teachers, classes), self._bits(queries)
+        levels = Levels.of(teachers, voting.sigma, classes)
+        table, bits = self.table(voting, levels), self._bits(queries)
         step = float(table.max()) * 2.0**-bits
         whole: Integers = np.ceil(table / step).astype(np.int64) + (1 << SLACK)
-        states = _states(counts, table.shape)
-        smooth = smooth_sensitivity(whole, states, self._beta, teachers)
+        states = _states(counts, levels, len(table))
+        smooth = smooth_sensitivity(whole, states, self._beta, teachers, levels.reach)
         # Never so small that its noise is drawn in another way.
         scale = max(smooth, 2.0 ** (bits - 18)) * self.sigma * (1 + 2.0**-40)
         noisy = int(whole[states].sum()) + rounded_gaussian(scale)
@@ -154,14 +169,16 @@ class Display:
 
 
 def smooth_loss(order: float, beta: float, sigma: float) -> float:
-    """The Rényi loss of Gaussian noise whose deviation is σ times a β-smooth
+    """The Rényi loss of Gaussian noise whose standard deviation is σ times a β-smooth
     sensitivity, rounded up.
 
-    Why: with deviations of ratio e^t the divergence of two Gaussians has a closed form;
-    both of its parts are largest at t = ±β (docs/proofs/pate.md).
+    Why: with standard deviations of ratio e^t the divergence of two Gaussians has a
+    closed form; both of its parts are largest at t = ±β (docs/proofs/pate.md).
     """
     if not 1 < order < 0.5 / beta:
-        raise ArgumentError("order", "must lie between 1 and 1 / (2·beta)")
+        raise ArgumentError(
+            "order", "must lie between 1 and 1 / (2·beta); pass a smaller order"
+        )
     found = []
     for t in (-beta, beta):
         ratio = math.exp(2 * t)
@@ -173,10 +190,10 @@ def smooth_loss(order: float, beta: float, sigma: float) -> float:
 
 
 def smooth_sensitivity(
-    table: Integers, states: tuple[Integers, Integers], beta: float, teachers: int
+    table: Integers, states: States, beta: float, teachers: int, reach: int
 ) -> float:
-    """The β-smooth sensitivity of the sum of entries at `states`, where one unit moves
-    each state by 1 line and 2 columns at most.
+    """The β-smooth sensitivity of the sum of entries at `states`, if one unit moves each
+    state by 1 line and `reach` columns at most.
 
     Guarantee: at most e^β times that of any neighbour, and at least as far as the sum
     moves between both.
@@ -184,36 +201,38 @@ def smooth_sensitivity(
     bounded by the sum over queries of the most that an entry within d steps moves.
     """
     weights = np.exp(-(beta - MARGIN) * np.arange(teachers + 1))
-    totals = [int(one[states].sum()) for one in _moves(table, teachers)]
+    totals = [int(one[states].sum()) for one in _moves(table, teachers, reach)]
     return float((weights * np.array(totals, np.float64)).max()) * (1 + 2.0**-45)
 
 
-def _moves(table: Integers, teachers: int) -> Iterator[Integers]:
-    """How far one step moves an entry, at most, for entries within 0, 1, … steps."""
-    above, below = _widened(table), -_widened(-table)
+def _moves(table: Integers, teachers: int, reach: int) -> Iterator[Integers]:
+    """Largest change of an entry by one step, for entries within 0, 1, … steps."""
+    above, below = _widened(table, reach), -_widened(-table, reach)
     moved = np.maximum(above - table, table - below)
     for _ in range(teachers + 1):
         yield moved
-        moved = _widened(moved)
+        moved = _widened(moved, reach)
 
 
-def _widened(table: Integers) -> Integers:
-    """The largest entry within one line and two columns."""
+def _widened(table: Integers, reach: int) -> Integers:
+    """The largest entry within one line and `reach` columns."""
     found = table.copy()
     np.maximum(found[1:], table[:-1], out=found[1:])
     np.maximum(found[:-1], table[1:], out=found[:-1])
-    lines = found.copy()
-    for step in (1, 2):
-        np.maximum(found[:, step:], lines[:, :-step], out=found[:, step:])
-        np.maximum(found[:, :-step], lines[:, step:], out=found[:, :-step])
+    within = 0
+    while within < reach:
+        step = min(2 * within + 1, reach - within)
+        near = found.copy()
+        np.maximum(found[:, step:], near[:, :-step], out=found[:, step:])
+        np.maximum(found[:, :-step], near[:, step:], out=found[:, :-step])
+        within += step
     return found
 
 
-def _states(counts: Integers, shape: tuple[int, ...]) -> tuple[Integers, Integers]:
-    """The largest count and the lead of each query."""
-    ordered = np.sort(counts, axis=1)
-    lead = np.clip(ordered[:, -1] - ordered[:, -2], 0, shape[1] - 1)
-    return np.clip(ordered[:, -1], 0, shape[0] - 1), lead
+def _states(counts: Integers, levels: Levels, lines: int) -> States:
+    """The line and the column of each query."""
+    most = counts.max(axis=1)
+    return np.clip(most, 0, lines - 1), levels.columns(counts)
 
 
 def _refuse(argument: str, words: str) -> NoReturn:

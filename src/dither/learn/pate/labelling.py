@@ -44,9 +44,9 @@ EXAMPLE = (
 )
 VOTES = "label_votes(votes, classes=range(10), teachers=250, epsilon=2, delta=1e-6)"
 PREVIEW = "preview(queries=500, classes=10, teachers=250, epsilon=2, delta=1e-6)"
-CLASSES = "pass how many classes there are, or list them"
+CLASSES = "pass the number of classes, or a list of them"
 MANY_CLASSES = 10_000
-LIMIT = "pass how long a teacher may compute, such as 600"
+LIMIT = "pass the time limit of a teacher in seconds, such as 600"
 MANY_SECONDS = 10**6
 MANY_VOTES = 10**9
 
@@ -111,7 +111,8 @@ def label(
     )
     if plan.teachers * len(asked) > MANY_VOTES:
         raise ArgumentError(
-            "queries", "times teachers are too many votes to hold; ask about fewer"
+            "queries",
+            f"queries × teachers exceeds {MANY_VOTES:,} votes; pass fewer queries",
         )
     limit, side_by_side = _seconds(seconds), _processes(processes, plan.teachers)
     turns = -(-side_by_side // _cores())
@@ -154,7 +155,9 @@ def label_votes(
     held = None if queries is None else np.asarray(queries)
     if held is not None and len(held) != ready.queries:
         raise ArgumentError(
-            "queries", "must be as many as there are votes of a teacher"
+            "queries",
+            f"must have one row for each of the {ready.queries:,} votes of a teacher; "
+            "pass the inputs that were voted on",
         )
     plan = plan_of(
         _Elsewhere(_owned(cost)),
@@ -191,7 +194,7 @@ def preview(
     """
     rows = data is None and owner == EACH_ROW
     owned = (_owned(cost) and not rows) if data is None else not data.single
-    count = whole("queries", queries, "pass how many inputs are to be labelled")
+    count = whole("queries", queries, "pass the number of inputs to label, such as 500")
     plan = plan_of(
         _Elsewhere(owned, data, draws=rows),
         cost,
@@ -207,7 +210,7 @@ def preview(
 
 @dataclass(frozen=True)
 class _Elsewhere:
-    """Records that are not here: units are whatever the account is about."""
+    """Records that are not here: units are those of the account."""
 
     owned: bool
     dataset: Dataset | None = None
@@ -227,7 +230,7 @@ def _width(classes: Any) -> int:
         return len(classes_of(classes))
     found = whole("classes", classes, CLASSES)
     if not 2 <= found <= MANY_CLASSES:
-        raise ArgumentError("classes", f"must be 2 to {MANY_CLASSES:,}; {CLASSES}")
+        raise ArgumentError("classes", f"must be from 2 to {MANY_CLASSES:,}; {CLASSES}")
     return found
 
 
@@ -248,7 +251,7 @@ def _cores() -> int:
 def _processes(processes: int | None, teachers: int) -> int:
     stated = _cores() if processes is None else processes
     return min(
-        whole("processes", stated, "pass how many at a time, such as 2"), teachers
+        whole("processes", stated, "pass the number of processes, such as 2"), teachers
     )
 
 
@@ -296,16 +299,17 @@ def _display(shown: float, plan: Plan, paid: Paid) -> Release:
         value=shown,
         sources=(paid.source,),
         notes=(
-            f"at δ = {plan.delta:g} and order {plan.display.order:g}, with noise whose "
-            "scale is private: no interval; it is charged, and refunds nothing",
+            f"at δ = {plan.delta:g} and order {plan.display.order:g}; the scale of its "
+            "noise is private, so it has no interval; the account was charged the full "
+            "cost, not this ε",
         ),
     )
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:
-    said = [f"{plan.teachers:,} teachers: declared; those that failed abstained"]
+    said = [f"{plan.teachers:,} teachers: declared; teachers that failed abstained"]
     most = plan.voting.at_most(plan.queries)
     said.append(
-        f"{plan.queries:,} queries: public, for {most:,} of which answers were paid"
+        f"{plan.queries:,} queries: public; the cost covers answers to {most:,} of them"
     )
     return tuple(said)

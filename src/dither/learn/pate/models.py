@@ -1,5 +1,5 @@
-"""What may teach or study: estimators with `fit` and `predict`, modules of PyTorch, or
-something that makes one.
+"""Models that may teach or study: estimators with `fit` and `predict`, modules of
+PyTorch, or a function that makes one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def model_of(model: Any) -> Any:
         return TorchClassifier(model)
     fits = hasattr(model, "fit") and hasattr(model, "predict")
     if not fits and (not callable(model) or hasattr(model, "fit")):
-        raise ArgumentError("model", f"is not understood; {WAY_OUT}")
+        kind = type(model).__name__
+        raise ArgumentError("model", f"cannot be of type {kind}; {WAY_OUT}")
     return model
 
 
@@ -51,7 +52,9 @@ def fresh(model: Any) -> Any:
 
 
 def packed(value: Any) -> bytes:
-    """As bytes for another process, also where its class is defined in a notebook."""
+    """The model as bytes for another process, also if its class is defined in a
+    notebook.
+    """
     try:
         found: bytes = _pickler().dumps(value)
     except Exception as error:
@@ -65,7 +68,7 @@ def packed(value: Any) -> bytes:
 
 
 def _pickler() -> Any:
-    """The one that joblib uses, which knows classes of notebooks; it moved."""
+    """The module that joblib uses, which can pickle classes of notebooks; it moved."""
     for name in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
             return importlib.import_module(name)

@@ -20,8 +20,8 @@ from dither.learn.pate.voting import (
     NoisyMax,
     Voting,
 )
+from dither.learn.run.cost import Priced
 from dither.learn.units import About, terms_of, unit_of
-from dither.ledger import Account as LedgerAccount
 from dither.ledger.declaring import cheapest
 from dither.ledger.shares import part_of, share_of
 from dither.ledger.terms import Accounting, Terms
@@ -41,13 +41,13 @@ from dither.question import Question
 
 __all__ = ["Plan", "Voters", "plan_of", "teachers_of"]
 
-TEACHERS = "pass how many teachers there are, such as 250"
+TEACHERS = "pass the number of teachers, such as 250"
 LARGEST = 10**8
-"""Counts that are held at a time: queries times classes."""
+"""Number of counts in memory at a time: queries times classes."""
 
 
 class Voters(About, Protocol):
-    """What is known of records before they are read."""
+    """Facts about records before they are read."""
 
     @property
     def draws(self) -> bool:
@@ -55,50 +55,27 @@ class Voters(About, Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Priced):
     """Votes, settled. `votes` is what they promise by themselves, and `charged` what is
     charged, with the display beside it.
     """
 
-    question: Question
     voting: Voting
     queries: int
     classes: int
     teachers: int
-    delta: float
     votes: Guarantee
-    charged: Guarantee
     display: Display | None = None
 
     @property
-    def terms(self) -> Terms | None:
-        return terms_of(self.question.account)
-
-    @property
     def epsilon(self) -> float:
-        """The ε of all of it by itself."""
         return self.charged.epsilon_at(self.delta)
-
-    @property
-    def share(self) -> float | None:
-        """The part of the account that is taken."""
-        if self.terms is None:
-            return None
-        return float(share_of(self.charged, self.terms))
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the account would grant the charge now."""
-        account = self.question.account
-        if not isinstance(account, LedgerAccount):
-            return True
-        return account.affords(self.charged, by=self.question.by)
 
 
 def teachers_of(teachers: Any) -> int:
     found = whole("teachers", teachers, TEACHERS)
     if not 2 <= found <= MANY:
-        raise ArgumentError("teachers", f"must be 2 to {MANY:,}; {TEACHERS}")
+        raise ArgumentError("teachers", f"must be from 2 to {MANY:,}; {TEACHERS}")
     return found
 
 
@@ -117,16 +94,17 @@ def plan_of(
     if voting is not None and not isinstance(voting, Voting):
         raise ArgumentError(
             "voting",
-            "must be GNMax(), ConfidentGNMax(…) or NoisyMax() of dither.learn.pate",
+            "must be GNMax(), ConfidentGNMax(…) or NoisyMax() from dither.learn.pate",
         )
     if queries > MANY or queries * classes > LARGEST:
         raise ArgumentError(
-            "queries", "are too many to hold; ask about fewer at a time"
+            "queries", "are too many to hold in memory; pass fewer at a time"
         )
     chosen = voting if voting is not None else _usual(about, cost, delta)
     if isinstance(chosen, ConfidentGNMax) and chosen.threshold > teachers:
         raise ArgumentError(
-            "threshold", f"is above all votes there can be, {teachers:,}; pass less"
+            "threshold",
+            f"must be at most the number of teachers, {teachers:,}; pass a smaller one",
         )
     question = _question(about, cost, chosen)
     at = _delta(question, delta, chosen)
@@ -139,12 +117,20 @@ def plan_of(
         shown = question.owed(display.guarantee(question.unit))
         charged = Composed((votes, shown))
     return Plan(
-        question, chosen, queries, classes, teachers, at, votes, charged, display
+        chosen,
+        queries,
+        classes,
+        teachers,
+        votes,
+        display,
+        question=question,
+        delta=at,
+        charged=charged,
     )
 
 
 def _usual(about: Voters, cost: Mapping[str, Any], delta: float | None) -> Voting:
-    """Gaussian noise where there is a δ, or a ρ; else the pure kind."""
+    """Gaussian noise if there is a δ, or a ρ; else the pure kind."""
     budget = about.dataset.payer if about.dataset is not None else None
     terms = terms_of(cost.get("budget") or budget)
     has = delta or cost.get("rho") is not None or (terms and terms.total.delta)
@@ -156,7 +142,9 @@ def _question(about: Voters, cost: Mapping[str, Any], voting: Voting) -> Questio
     stated = [name for name in ("epsilon", "rho", "share") if name in words]
     if voting.settled and stated:
         raise ArgumentError(
-            stated[0], "is stated beside the noise of the votes; leave one of them out"
+            stated[0],
+            "cannot be passed together with the noise of the votes; leave one of them "
+            "out",
         )
     if voting.settled:
         words["epsilon"] = 1.0  # a question must state some cost; the noise says which
@@ -166,7 +154,7 @@ def _question(about: Voters, cost: Mapping[str, Any], voting: Voting) -> Questio
 
 
 def _protected(about: Voters, question: Question) -> Unit:
-    """Whoever comes or goes. Of rows that draw their teachers, one that is replaced
+    """Anyone who comes or goes. Of rows that draw their teachers, one that is replaced
     leaves its teacher to the other one, so the same holds for replacement.
     """
     plain = Unit(question.unit.name)
@@ -178,7 +166,9 @@ def _protected(about: Voters, question: Question) -> Unit:
 def _delta(question: Question, delta: float | None, voting: Voting) -> float:
     if terms_of(question.account) is not None:
         if delta is not None:
-            raise ArgumentError("delta", "is the account's; leave it out")
+            raise ArgumentError(
+                "delta", "is set by the account that pays; leave it out"
+            )
         found = question.delta
     else:
         found = 0.0 if delta is None else small_probability("delta", delta, zero=True)
@@ -188,8 +178,8 @@ def _delta(question: Question, delta: float | None, voting: Voting) -> float:
         return 1e-6  # at which ε is shown; nothing else depends on it
     raise ArgumentError(
         "delta",
-        "is missing, and Gaussian noise needs one: pass delta= or an account that has "
-        "one, or vote by NoisyMax()",
+        "must be above 0 for Gaussian noise; pass delta= or an account with a delta, "
+        "or pass voting=NoisyMax()",
     )
 
 
@@ -254,7 +244,11 @@ def _largest(fits: Callable[[float], bool]) -> float:
     """The largest ε of one query, within a millionth, that fits."""
     low, high = 1e-9, 1e3
     if not fits(low):
-        raise ArgumentError("epsilon", "is too small for so many queries; ask for more")
+        raise ArgumentError(
+            "epsilon",
+            "is too small for this number of queries; pass a larger epsilon, or fewer "
+            "queries",
+        )
     for _ in range(60):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if fits(middle) else (low, middle)
@@ -264,7 +258,7 @@ def _largest(fits: Callable[[float], bool]) -> float:
 def _cheapest(
     voting: Voting, queries: int, question: Question, delta: float
 ) -> Guarantee:
-    """Of all that the votes promise, what costs least."""
+    """The cheapest guarantee of the votes."""
     options = list(voting.promises(queries, question.unit))
     terms = terms_of(question.account)
     if terms is None:

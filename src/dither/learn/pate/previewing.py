@@ -1,27 +1,28 @@
-"""What votes would cost, and how large their noise would be. Nothing is read or spent."""
+"""The cost of votes and the size of their noise. Nothing is read or spent."""
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
 from dither.learn.pate.planning import Plan
 from dither.learn.pate.voting import ConfidentGNMax, NoisyMax, Voting
-from dither.privacy import Guarantee
+from dither.learn.run.cost import Forecast, price_of
 
 __all__ = ["VotePreview"]
 
 CONFIDENCE = 0.95
-REFUSED = (
-    "this does not fit into what is left of the account, or it is frozen: it would be "
-    "refused and nothing charged"
+DISPLAY = (
+    "display: the ε on this data is shown, with noise; its cost is added to that of the "
+    "labels, and guarantee and cost are those of both"
 )
 
 
 @dataclass(frozen=True)
-class VotePreview:
+class VotePreview(Forecast):
     """What a vote will do. `answers` is how many of the queries can be answered; `lead` is
-    by how many votes a class must lead to win with a probability of 95 %.
+    by how many votes a class must lead to win with a probability of 95 %. `share` is the
+    part of the account that the votes cost, `cost` the same in words, and `remaining` the
+    budget that remains after them, or now if they would be refused.
     """
 
     voting: Voting
@@ -29,11 +30,6 @@ class VotePreview:
     answers: int
     teachers: int
     lead: float
-    epsilon: float
-    delta: float
-    share: float | None
-    guarantee: Guarantee
-    affordable: bool = True
     display: bool = False
 
     @classmethod
@@ -44,35 +40,27 @@ class VotePreview:
             answers=plan.voting.at_most(plan.queries),
             teachers=plan.teachers,
             lead=plan.voting.lead(plan.classes, CONFIDENCE),
-            epsilon=plan.epsilon,
-            delta=plan.delta,
-            share=plan.share,
-            guarantee=plan.charged,
-            affordable=plan.affordable,
             display=plan.display is not None,
+            **price_of(plan),
         )
 
-    def __str__(self) -> str:
-        at = f" at δ = {self.delta:g}" if self.delta else ""
-        cost = f"cost: ε = {self.epsilon:.4g}{at} by itself"
-        if self.share is not None:
-            cost += f", {100 * self.share:.4g} % of the account"
+    def _work(self) -> list[str]:
         some = "all" if self.answers == self.queries else f"at most {self.answers:,}"
-        return "\n".join(
-            [
-                f"votes: {self.teachers:,} teachers on {self.queries:,} queries, {some} "
-                "answered",
-                f"noise: {_noise(self.voting)}",
-                f"a class that leads by {self.lead:,.1f} votes wins with probability "
-                f"{CONFIDENCE:g}",
-                cost,
-                *(["the ε on this data: shown with noise"] if self.display else []),
-                *([] if self.affordable else [REFUSED]),
-            ]
+        few = (
+            ", which is more than there are teachers"
+            if self.lead > self.teachers
+            else ""
         )
+        return [
+            f"votes: {self.teachers:,} teachers on {self.queries:,} queries, {some} "
+            "answered",
+            f"noise: {_noise(self.voting)}",
+            f"a class that leads by {self.lead:,.1f} votes wins with probability "
+            f"{CONFIDENCE:g}{few}",
+        ]
 
-    def _repr_html_(self) -> str:
-        return "<br>".join(html.escape(line) for line in str(self).split("\n"))
+    def _ways(self) -> list[str]:
+        return [DISPLAY] if self.display else []
 
 
 def _noise(voting: Voting) -> str:

@@ -4,7 +4,6 @@ from them.
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -16,6 +15,7 @@ from dither.errors import ArgumentError
 from dither.learn.pate.models import fresh, model_of
 from dither.learn.pate.worker import made
 from dither.release import Ends, Release
+from dither.wording import in_html
 
 __all__ = ["VoteRelease"]
 
@@ -59,17 +59,18 @@ class VoteRelease(Release):
         if not len(self.value):
             raise ArgumentError(
                 "model",
-                "has nothing to learn: no query was answered; lower the threshold",
+                "has nothing to learn, because no query was answered; lower the "
+                "threshold",
             )
         found = made(fresh(model_of(model)), self.classes)
         found.fit(held[self.answered], self.value)
         return found
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> Ends:  # noqa: ARG002
-        _refuse("interval", "labels have none")
+        _refuse("interval", "labels do not have intervals; read .labels")
 
     def __getitem__(self, key: Any) -> Release:
-        _refuse("key", "read .labels and .places")
+        _refuse("key", "released labels cannot be indexed; read .labels and .places")
 
     def __bool__(self) -> bool:
         return True
@@ -83,17 +84,14 @@ class VoteRelease(Release):
         count, total = len(self.value), len(self.answered)
         lines = [f"labels: {count:,} of {total:,} queries answered"]
         if self.display is not None:
-            lines.append(
-                f"ε on this data, with noise: {self.display.value:.4g} (charged as below)"
-            )
+            lines.append(f"ε on this data, with noise: {self.display.value:.4g}")
         return lines
 
     def __repr__(self) -> str:
         return f"<VoteRelease: {len(self.value):,} of {len(self.answered):,} labels>"
 
     def _repr_html_(self) -> str:
-        lines = (*self._lines(), *self.sources, *self.notes)
-        return "<br>".join(html.escape(str(line)) for line in lines)
+        return in_html(str(self).splitlines())
 
 
 def _refuse(argument: str, words: str) -> NoReturn:

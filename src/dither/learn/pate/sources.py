@@ -36,7 +36,7 @@ __all__ = ["Records", "Source", "queries_of", "records_of"]
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Read = tuple[NDArray[Any], Any, Any]
-"""Inputs, labels, and ids of owners (None where each row is a unit of its own)."""
+"""Inputs, labels, and ids of owners (None if each row is a unit of its own)."""
 PAIR = "pass (X, y), a frame with inputs= and target=, or an opened dataset"
 
 
@@ -59,7 +59,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Source:
-    """Where records come from; `read` is called after the charge, with its receipt."""
+    """Source of records; `read` is called after the charge, with its receipt."""
 
     shape: tuple[int, ...]
     """Of one row."""
@@ -70,7 +70,7 @@ class Source:
     dataset: Dataset | None = None
     table: str | None = None
     columns: tuple[tuple[str, Column | None], ...] | None = None
-    """Names of columns, and how they are read, where there are names."""
+    """Names of columns, and how they are read, if there are names."""
 
     @property
     def draws(self) -> bool:
@@ -96,7 +96,9 @@ def records_of(
     if isinstance(data, Dataset):
         return _of_dataset(data, classes, owner, inputs, target, table)
     if table is not None:
-        raise ArgumentError("table", "is of an opened dataset; leave it out")
+        raise ArgumentError(
+            "table", "can only be passed with an opened dataset; leave it out"
+        )
     found = keyed("classes", classes_of(classes))
     if is_frame(data):
         names = listed(inputs)
@@ -108,9 +110,11 @@ def records_of(
         spoken = owner if isinstance(owner, str) and owner != EACH_ROW else None
         return _source(plain, (plain.width,), found, whose, spoken, about)
     if not isinstance(data, tuple | list) or len(data) != 2:
-        raise ArgumentError("data", f"is not understood; {PAIR}")
+        raise ArgumentError("data", f"cannot be of type {type(data).__name__}; {PAIR}")
     if inputs is not None or target is not None:
-        raise ArgumentError("inputs", f"are columns of a frame or a dataset; {PAIR}")
+        raise ArgumentError(
+            "inputs", f"can only be passed with a frame or an opened dataset; {PAIR}"
+        )
     X, shape = _flat(data[0])
     whose = _owners(None, owner)
     plain = _matrix(X, _plain(data[1]), whose)
@@ -137,7 +141,9 @@ def _source(
 
 def _matrix(X: Any, y: Any, whose: Any) -> Matrix:
     if y is None:
-        raise ArgumentError("y", "is missing; teachers learn from labels")
+        raise ArgumentError(
+            "y", "is missing, but teachers learn from labels; pass (X, y)"
+        )
     return source_of(X, y, whose)
 
 
@@ -154,7 +160,7 @@ def _plain(values: Any) -> Any:
 
 
 def _flat(X: Any) -> tuple[Any, tuple[int, ...] | None]:
-    """Rows of any shape as rows of numbers, and that shape; None where it is not known
+    """Rows of any shape as rows of numbers, and that shape; None if it is not known
     yet.
     """
     X = _plain(X)
@@ -174,10 +180,10 @@ def _of_dataset(
     if not isinstance(goal, Keyed):
         raise ArgumentError(
             "target",
-            f"column {wanted.column!r} has no public classes; declare its keys",
+            f"the column {wanted.column!r} has no public classes; declare its keys",
         )
     if classes is not None:
-        raise ArgumentError("classes", "are declared for the dataset; leave them out")
+        raise ArgumentError("classes", "are declared by the dataset; leave them out")
     fetched = [one.column for one in (*facts, wanted)]
 
     def read(receipt: Receipt | None) -> Read:
@@ -222,7 +228,10 @@ def _columns(
 ) -> NDArray[Any]:
     held = [column_in(queries, "queries", name) for name, _ in columns]
     if isinstance(queries, Mapping) and len({len(one) for one in held}) > 1:
-        raise ArgumentError("queries", "must have columns of one length")
+        raise ArgumentError(
+            "queries",
+            "must have columns of equal length; pass one value for each query",
+        )
     return _encoded([way for _, way in columns], held)
 
 
@@ -230,15 +239,15 @@ def _checked(found: NDArray[Any], source: Source) -> NDArray[Any]:
     if found.shape[1:] != source.shape:
         raise ArgumentError(
             "queries",
-            f"have rows of shape {found.shape[1:]} and records of {source.shape}; pass "
-            "public inputs of the same shape",
+            f"have rows of shape {found.shape[1:]}, but records have {source.shape}; "
+            "pass public inputs of the same shape",
         )
     if not len(found):
         raise ArgumentError("queries", "are empty; pass public inputs to label")
     if not np.isfinite(found).all():
         raise ArgumentError(
             "queries",
-            "have missing or infinite numbers, or texts, which count as missing; leave "
-            "such rows or columns out",
+            "have missing or infinite numbers, or strings, which are read as missing; "
+            "leave such rows or columns out",
         )
     return found

@@ -50,7 +50,7 @@ REHEARSED = 100
 def assigned(owners: Any, count: int, teachers: int) -> Integers:
     """The teacher of each of `count` rows; -1 for a row that has no owner.
 
-    A unit's teacher depends on a fresh secret key and on its id alone (rule R8). Where
+    A unit's teacher depends on a fresh secret key and on its id alone (rule R8). If
     each row is a unit of its own, each draws its teacher by itself.
     """
     if owners is None:
@@ -111,8 +111,8 @@ class Crew:
             raise ArgumentError(
                 "model",
                 "does not learn: on public inputs and made-up labels it failed, took "
-                "longer than its seconds, or did not name one class for each input; try "
-                "it by hand with model.fit(queries, labels).predict(queries)",
+                "longer than seconds=, or did not predict one class for each input; "
+                "try model.fit(queries, labels).predict(queries) by hand",
             )
 
     def votes(
@@ -144,7 +144,7 @@ class Crew:
 
 @dataclass
 class Done:
-    """How many teachers are done, which is all that a bar shows."""
+    """Number of teachers that have finished, the only value of the progress bar."""
 
     count: int
     tell: Tell
@@ -169,7 +169,7 @@ def _together(work: Callable[[int], None], count: int) -> None:
 
 
 class Worker:
-    """One process, started again where it has ended."""
+    """One process, started again if it has ended."""
 
     def __init__(self, held: bytes, setup: Setup, hashing: str) -> None:
         self._held, self._setup, self._closed = held, setup, False
@@ -191,7 +191,7 @@ class Worker:
         )
 
     def vote(self, job: Job) -> Codes | None:
-        """What a teacher votes; None where it abstains."""
+        """The vote of a teacher; None if it abstains."""
         limit = self._setup.patience + SPARE
         timer = threading.Timer(limit, self._process.kill)
         timer.daemon = True

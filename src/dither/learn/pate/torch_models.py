@@ -38,13 +38,13 @@ class TorchClassifier:
         lr: float = 1e-3,
     ) -> None:
         if not isinstance(module, nn.Module):
-            raise ArgumentError("module", "must be a module of PyTorch")
+            raise ArgumentError("module", "must be a torch.nn.Module")
         self.module = module
         self.classes = None if classes is None else tuple(classes)
-        self.epochs = whole(
-            "epochs", epochs, "pass how often rows are seen, such as 20"
+        self.epochs = whole("epochs", epochs, "pass the number of epochs, such as 20")
+        self.batch = whole(
+            "batch", batch, "pass the number of rows per step, such as 32"
         )
-        self.batch = whole("batch", batch, "pass rows of a step, such as 32")
         self.lr = positive("lr", lr, "pass a rate such as 1e-3")
 
     def for_classes(self, classes: Sequence[Any]) -> Self:
@@ -60,7 +60,9 @@ class TorchClassifier:
         known = targets >= 0
         inputs, targets = inputs[known], targets[known]
         if not len(targets):
-            raise ArgumentError("y", "has no row of a declared class")
+            raise ArgumentError(
+                "y", "has no row of a declared class; check classes= and the labels"
+            )
         optimizer = torch.optim.Adam(self.module.parameters(), lr=self.lr)
         self.module.train()
         for _ in range(self.epochs):
@@ -78,14 +80,16 @@ class TorchClassifier:
         with torch.no_grad():
             scores = self.module(_tensor(X))
         if scores.ndim != 2 or scores.shape[1] != self._keys.width:
-            raise ArgumentError("module", "must give one score for each class")
+            raise ArgumentError(
+                "module", "must return one score for each class; change its last layer"
+            )
         found: NDArray[Any] = np.asarray(self._keys.keys)[scores.argmax(dim=1).numpy()]
         return found
 
     @property
     def _keys(self) -> Keyed:
         if self.classes is None:
-            raise ArgumentError("classes", "are missing; pass all labels there can be")
+            raise ArgumentError("classes", "are missing; pass all possible labels")
         return keyed("classes", self.classes)
 
 

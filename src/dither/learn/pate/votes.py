@@ -1,7 +1,7 @@
 """Votes as counts: for each query, how many teachers name each class.
 
 What a teacher says is that teacher's data. A vote that is missing, or for a class that
-was not declared, is no vote: the teacher abstains there.
+was not declared, is not a vote: the teacher abstains there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.items import items_of
 from dither.learn.encoding import Keyed, floats
+from dither.text import quantity
 
 __all__ = ["Counts", "Ready", "counted", "votes_of"]
 
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int16]
-MATRIX = "pass a line for each teacher and a column for each query"
-LINES = "pass a line for each query and a column for each class"
+MATRIX = "pass a row for each teacher and a column for each query"
+LINES = "pass a row for each query and a column for each class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +68,22 @@ def votes_of(votes: Any, classes: Keyed, teachers: int) -> Ready:
         if width != classes.width:
             raise ArgumentError(
                 "votes",
-                f"have {width:,} columns and there are {classes.width:,} classes; "
-                f"{LINES}",
+                f"have {quantity(width, 'column')}, but {classes.width:,} classes are "
+                f"declared; {LINES}",
             )
         return Ready(queries, _plain(votes.values, LINES), counts=True)
     found, queries = _shape(votes, MATRIX)
     if found != teachers:
         raise ArgumentError(
             "votes",
-            f"have {found:,} lines and {teachers:,} teachers are declared; {MATRIX}",
+            f"have {quantity(found, 'row')}, but {teachers:,} teachers are declared; "
+            f"{MATRIX}",
         )
     return Ready(queries, _plain(votes, MATRIX), counts=False)
 
 
 def counted(codes: Codes, width: int) -> Integers:
-    """How many teachers name each class; -1 is no vote."""
+    """Number of teachers that vote for each class; -1 is not a vote."""
     queries = codes.shape[1]
     found = np.zeros((queries, width), np.int64)
     places = np.arange(queries)

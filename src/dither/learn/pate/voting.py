@@ -47,8 +47,11 @@ BITS = 64
 MANY = 10**6
 """Queries, teachers or answers beyond this are refused."""
 LARGEST_EPSILON = 1e6
-TOO_SMALL = "is too small: the noise would not fit 64-bit integers; ask for more"
-SIGMA = "pass the deviation of the noise in votes, such as 40"
+TOO_SMALL = (
+    "is too small, because the noise would not fit 64-bit integers; "
+    "pass a larger epsilon"
+)
+SIGMA = "pass the standard deviation of the noise in votes, such as 40"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,22 +156,26 @@ class ConfidentGNMax(Gaussians):
     tests: float = 0.1
 
     def __post_init__(self) -> None:
-        votes = "pass how many votes the winner needs, such as 0.6 times the teachers"
+        votes = "pass the votes that a winner needs, such as 0.6 times the teachers"
         object.__setattr__(
             self, "threshold", positive("threshold", self.threshold, votes)
         )
-        most = "pass how many queries are answered at most, such as 500"
+        most = "pass the largest number of queries to answer, such as 500"
         object.__setattr__(self, "answers", whole("answers", self.answers, most))
         if self.answers > MANY:
             raise ArgumentError("answers", f"must be at most {MANY:,}; {most}")
         if (self.sigma is None) != (self.sigma_threshold is None):
             raise ArgumentError(
-                "sigma", "and sigma_threshold are stated both, or none of them"
+                "sigma",
+                "sigma and sigma_threshold must be passed together; pass both, or "
+                "neither of them",
             )
         _check_sigma(self, "sigma")
         _check_sigma(self, "sigma_threshold")
         if not 0 < fraction("tests", self.tests, "pass a part such as 0.1") < 1:
-            raise ArgumentError("tests", "must lie between 0 and 1, such as 0.1")
+            raise ArgumentError(
+                "tests", "must lie between 0 and 1; pass a part such as 0.1"
+            )
 
     @property
     def settled(self) -> bool:
@@ -236,7 +243,8 @@ class NoisyMax(Voting):
             object.__setattr__(self, "epsilon", PureDP(self.epsilon).epsilon)
             if self._epsilon > LARGEST_EPSILON:
                 raise ArgumentError(
-                    "epsilon", f"must be at most {LARGEST_EPSILON:g}, such as 0.1"
+                    "epsilon",
+                    f"must be at most {LARGEST_EPSILON:g}; pass one such as 0.1",
                 )
 
     @property

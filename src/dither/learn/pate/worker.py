@@ -1,9 +1,9 @@
 """The process in which teachers learn: a fresh child of it for each teacher.
 
 It never learns itself, nor reads a record: a child reads those of its teacher. So
-children share nothing but the model and the public inputs, in no corner of memory.
-Whatever a child does (fail, hang, crash, print, answer something else), the reply for
-its teacher has the same length; a teacher without votes abstains (rules R1, R27).
+children share only the model and the public inputs, in no corner of memory. Whatever a
+child does (fail, hang, crash, print, answer something else), the reply for its teacher
+has the same length; a teacher without votes abstains (rules R1, R27).
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _running: list[int] = []
 
 @dataclass(frozen=True)
 class Setup:
-    """What all teachers share. All of it is public."""
+    """The inputs that all teachers share. All of them are public."""
 
     model: Any
     queries: NDArray[Any]
     classes: tuple[Any, ...]
     seconds: int
     turns: int = 1
-    """How many processes share a processor."""
+    """Number of processes that share a processor."""
 
     @property
     def patience(self) -> float:
@@ -117,8 +117,8 @@ def main() -> None:
 
 
 def _votes(setup: Setup, inbox: BinaryIO) -> bytes | None:
-    """What the teacher votes, as bytes; empty where it has no votes, None where its job
-    was not read to the end.
+    """The teacher's votes, as bytes; empty if it has no votes, None if its job was not
+    read to the end.
     """
     if FORKS:
         return _in_child(setup, inbox)
@@ -162,7 +162,7 @@ def _run_child(setup: Setup, inbox: BinaryIO, writing: int) -> None:
 
 
 def _stop(number: int, frame: object) -> None:  # noqa: ARG001
-    """Whoever asked is gone: no teacher goes on alone."""
+    """The process that asked is gone: no teacher continues alone."""
     for child in _running:
         _end(child)
     os._exit(0)
