@@ -12,6 +12,7 @@ import pytest
 
 from dither.science import owners
 from dither.science.owners import canonical, chosen, codes_of
+from tests.chance import chance
 
 PLACES = [(x << 30, y << 30) for x in (0, 3) for y in (1, 2)]
 KEYS = (3, 0x9E3779B97F4A7C15)
@@ -68,10 +69,11 @@ def test_the_choice_does_not_depend_on_the_order_or_on_others(monkeypatch):
     assert (counts(with_others, 2) == expected).all()
 
 
+@chance(1e-20)
 def test_fresh_keys_choose_differently():
     rows = [(0, place) for place in range(4)]
     seen = {tuple(counts(rows, 1)) for _ in range(200)}
-    assert len(seen) == 4  # all but 4 · 0.75^200 = 1e-24 of the time
+    assert len(seen) == 4
 
 
 def test_points_without_an_owner_do_not_count():

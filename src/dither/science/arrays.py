@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from dither.items import items_of
 
-__all__ = ["array_of", "integers", "items_of", "named", "numeric", "quietly", "truths"]
+__all__ = [
+    "array_of",
+    "booleans",
+    "integers",
+    "items_of",
+    "named",
+    "numeric",
+    "quietly",
+]
 
 Reals = NDArray[np.float64]
 
@@ -35,7 +43,7 @@ def quietly() -> Iterator[None]:
 
 
 def numeric(values: Any) -> Reals | None:
-    """The nearest floats of a column that is declared to hold numbers or truths."""
+    """The nearest floats of a column that is declared to hold numbers or booleans."""
     array, missing = array_of(values), None
     if isinstance(array, np.ma.MaskedArray):
         array, missing = np.asarray(array.data), np.ma.getmaskarray(array)
@@ -49,8 +57,8 @@ def numeric(values: Any) -> Reals | None:
     return found
 
 
-def truths(values: Any) -> bool:
-    """Whether a column is declared to hold truths."""
+def booleans(values: Any) -> bool:
+    """Whether a column is declared to hold booleans."""
     dtype = getattr(values, "dtype", getattr(values, "type", None))
     declared = str(dtype).lower().startswith("bool")
     return declared or getattr(dtype, "kind", "") == "b"
@@ -124,7 +132,7 @@ def _with_nothing(array: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[An
 
 
 def named(values: Any) -> tuple[NDArray[np.int64], Sequence[Any]] | None:
-    """A column of texts that its own library can number: places in a list, -1 where
+    """A column of strings that its own library can number: places in a list, -1 if
     there is none. Columns of objects are not, as these may pretend to be equal.
     """
     room = type(values).__module__.partition(".")[0]

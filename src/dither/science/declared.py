@@ -15,12 +15,12 @@ def note(what: str, provenance: str | None) -> str:
     note("2,000 vertices", "the enrolment list of 2024").
     """
     if provenance is None:
-        return f"{what}: declared by whoever asked, source not stated"
+        return f"{what}: declared, source not stated"
     words = provenance.strip() if isinstance(provenance, str) else ""
     if not words or len(words) > LONGEST:
         raise ArgumentError(
             "provenance",
-            f"must say in 1 to {LONGEST} characters where what is public comes from, "
-            'such as "the enrolment list of 2024"',
+            f"must name the source of the public facts in 1 to {LONGEST} characters; "
+            'pass one such as "the enrolment list of 2024"',
         )
     return f"{what}: declared, from {clean(words)}"

@@ -78,11 +78,11 @@ def test_numbers_fall_into_bins() -> None:
         ({"sex": []}, "must have 1 to"),
         ({"sex": "fm"}, "must have 1 to"),
         ({"sex": 3}, "must have 1 to"),
-        ({"sex": ["f", None]}, "holds None"),
+        ({"sex": ["f", None]}, "has None, which is not a label"),
         ({"sex": ["1", 1]}, "twice"),
-        ({"age": [1.5]}, "holds 1.5"),
-        ({3: ["f"]}, "named by texts"),
-        ({str(i): ["a", "b"] for i in range(9)}, "is the most"),
+        ({"age": [1.5]}, "has 1.5, which is not a label"),
+        ({3: ["f"]}, "must have non-empty strings as names"),
+        ({str(i): ["a", "b"] for i in range(9)}, "must be at most 8, not 9"),
     ],
 )
 def test_wrong_attributes_are_refused(given: Any, words: str) -> None:
@@ -94,7 +94,7 @@ def test_wrong_attributes_are_refused(given: Any, words: str) -> None:
     "cuts", [[], [1], [2, 1], [1, 1], "12", [0, None], [0, float("inf")], 3]
 )
 def test_wrong_edges_are_refused(cuts: Any) -> None:
-    with pytest.raises(dither.ArgumentError, match="rising numbers"):
+    with pytest.raises(dither.ArgumentError, match="increasing numbers"):
         census.edges(cuts)
 
 

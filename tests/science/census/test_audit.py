@@ -10,6 +10,7 @@ import pytest
 import dither
 from dither import audit
 from dither.science import census
+from tests.chance import chance
 
 LEVELS = ["state", "block"]
 BLOCKS = [("1", "11"), ("1", "12"), ("2", "21")]
@@ -32,13 +33,12 @@ def statistic(table: Any, more: dict[str, Any]) -> float:
     return total
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("mechanism", ["rounded", "discrete"])
 def test_a_census_keeps_its_promise(exact: bool, mechanism: str) -> None:
-    """One person moves to another state, or within it where totals are exact. False
-    alarm 1e-8.
-    """
+    """One person moves to another state, or within it where totals are exact."""
     here = [BLOCKS[0], BLOCKS[0], BLOCKS[2]]
     there = [BLOCKS[0], BLOCKS[1] if exact else BLOCKS[2], BLOCKS[2]]
     unit = census.unit("person", ["state"] if exact else [])
@@ -57,6 +57,7 @@ def test_a_census_keeps_its_promise(exact: bool, mechanism: str) -> None:
     assert not found.refuted
 
 
+@chance(1e-9)
 @pytest.mark.full
 def test_an_audit_finds_too_little_noise() -> None:
     """It can fail: five people who move at once are told apart."""

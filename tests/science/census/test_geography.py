@@ -82,22 +82,25 @@ def test_one_level_is_a_geography() -> None:
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ([], "lists no blocks"),
+        ([], "at least one block"),
         ([("1", "1", "a"), ("01", "1", "a")], "are the same label"),
-        ([("01", "1", "a"), ("01", "1", "a")], "twice .state 01, county 1"),
-        ([("1", "1", None)], "'block' holds None"),
-        ([("1", float("nan"), "a")], "'county' holds nan"),
-        ([("1", 1.5, "a")], "holds 1.5"),
-        ([("1", 2**53, "a")], "holds 9007199254740992"),
-        ([("1", "", "a")], "holds ''"),
+        (
+            [("01", "1", "a"), ("01", "1", "a")],
+            "state 01, county 1, block a. is listed twice",
+        ),
+        ([("1", "1", None)], "level 'block' has None"),
+        ([("1", float("nan"), "a")], "level 'county' has nan"),
+        ([("1", 1.5, "a")], "has 1.5, which is not a label"),
+        ([("1", 2**53, "a")], "has 9007199254740992"),
+        ([("1", "", "a")], "has '', which is not a label"),
         ([("1", "x\0", "a")], "not every database"),
         ([("1", "\ud800", "a")], "not every database"),
         ([("1", "a")], "does not have a label for each"),
         ([("1", "1", "a"), "1a"], "does not have a label for each"),
-        ("abc", "is no list of blocks"),
-        (3, "is no list of blocks"),
-        ({"state": ["1"], "county": ["1"]}, "'block' is no column"),
-        ({"state": ["1"], "county": ["1", "2"], "block": ["1"]}, "different lengths"),
+        ("abc", "must be a list of blocks, not str"),
+        (3, "must be a list of blocks, not int"),
+        ({"state": ["1"], "county": ["1"]}, "'block' is not a column"),
+        ({"state": ["1"], "county": ["1", "2"], "block": ["1"]}, "of equal length"),
     ],
 )
 def test_a_wrong_list_is_refused_with_an_example(blocks: Any, words: str) -> None:
@@ -108,7 +111,7 @@ def test_a_wrong_list_is_refused_with_an_example(blocks: Any, words: str) -> Non
 @pytest.mark.parametrize(
     ("levels", "words"),
     [
-        (None, "is missing"),
+        (None, "levels must be declared"),
         ([], "must name"),
         ("state", "must name"),
         (["state", 3, "block"], "must name"),
@@ -130,14 +133,14 @@ def test_a_block_in_two_counties_does_not_nest() -> None:
     ]
     with pytest.raises(
         dither.ArgumentError,
-        match=r"does not nest: block '100' lies in county \('1', '10'\)",
+        match=r"keys must nest, but block '100' lies in county \('1', '10'\)",
     ):
         census.geography(blocks, levels=LEVELS)
     assert census.geography(blocks, levels=LEVELS, full=False).blocks == 4
 
 
 def test_full_ids_are_unique() -> None:
-    with pytest.raises(dither.ArgumentError, match="does not nest"):
+    with pytest.raises(dither.ArgumentError, match="keys must nest"):
         census.geography(BLOCKS, levels=LEVELS, full=True)
     with pytest.raises(dither.ArgumentError, match="full"):
         census.geography(BLOCKS, levels=LEVELS, full="yes")  # type: ignore[arg-type]
@@ -163,7 +166,9 @@ def test_nothing_that_was_read_is_kept() -> None:
 def test_levels_from_the_bottom_up_are_refused() -> None:
     blocks = [(f"v{i}", f"d{i // 4}", f"r{i // 8}") for i in range(16)]
     names = ["village", "district", "region"]
-    with pytest.raises(dither.ArgumentError, match="levels: go from the top"):
+    with pytest.raises(
+        dither.ArgumentError, match="levels must be ordered from the top"
+    ):
         census.geography(blocks, levels=names)
     found = census.geography([one[::-1] for one in blocks], levels=names[::-1])
     assert found.tree.sizes == (2, 4, 16)
@@ -185,6 +190,6 @@ def test_places_that_would_be_one_are_refused() -> None:
 
 def test_one_label_in_two_places_is_named_alone() -> None:
     blocks = [("a", "1"), ("b", "1"), ("b", "2"), ("b", "3")]
-    with pytest.raises(dither.ArgumentError, match="does not nest") as refused:
+    with pytest.raises(dither.ArgumentError, match="keys must nest") as refused:
         census.geography(blocks, levels=["state", "block"])
     assert "more label" not in str(refused.value)

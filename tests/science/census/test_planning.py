@@ -118,12 +118,12 @@ def test_discrete_noise_has_the_same_scale() -> None:
         ("sex", "must list"),
         ([], "must list"),
         (3, "must list"),
-        ([3], "is no marginal"),
-        ([("age",)], "there is no attribute 'age'"),
+        ([3], "tuples of attributes, not 3"),
+        ([("age",)], "has no attribute 'age'"),
         ([("sex",), "sex"], "twice"),
         ({(): -1}, "weights"),
         ({(): float("nan")}, "workload"),
-        ({(): 0}, "nothing to measure"),
+        ({(): 0}, "something to measure"),
         ([()] * 65, "must list"),
     ],
 )
@@ -136,11 +136,11 @@ def test_wrong_workloads_are_refused(workload: Any, words: str) -> None:
     ("shares", "words"),
     [
         ([1, 2], "weights by level"),
-        ({"town": 1}, "there is no level 'town'"),
-        ({"state": 0}, "nothing to measure"),
+        ({"town": 1}, "has no level 'town'"),
+        ({"state": 0}, "something to measure"),
         ({"state": -1}, "weights"),
         ({"state": "1"}, "must be a number"),
-        ({}, "nothing to measure"),
+        ({}, "something to measure"),
     ],
 )
 def test_wrong_shares_are_refused(shares: Any, words: str) -> None:

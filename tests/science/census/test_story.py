@@ -70,7 +70,7 @@ def test_the_budget_of_a_census(tmp_path: Path) -> None:
             rho=0.05,
             budget=homes,
         )
-        assert "one household, add/remove" in str(counted.guarantee)
+        assert "one household (add/remove)" in str(counted.guarantee)
         assert data.account.spent == spent
 
 

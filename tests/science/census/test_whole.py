@@ -11,6 +11,7 @@ from dither.noise import rounded_gaussian
 from dither.science.census.fitting import fit
 from dither.science.census.shape import Tree
 from dither.science.census.whole import whole
+from tests.chance import chance
 from tests.science.census.dense import Problem
 
 
@@ -88,9 +89,10 @@ def test_less_than_nothing_is_nothing():
     assert not any(one.any() for one in whole(found))
 
 
+@chance(1e-11)
 def test_its_bias_is_what_the_page_says():
     """True zeros are pushed up and large blocks down, where fitted counts are right on
-    average: 10,000 blocks, the means lie 7 standard errors apart (false alarms 1e-11).
+    average: 10,000 blocks, the means lie 7 standard errors apart.
     """
     counties, blocks, scale = 250, 40, 2.2
     tree = Tree((np.zeros(counties, int), np.repeat(np.arange(counties), blocks)))

@@ -19,6 +19,7 @@ from dither.science.genomes.frequencies import vector
 from dither.science.genomes.matrix import Matrix
 from dither.science.genomes.panel import Panel
 from dither.science.genomes.plan import Plan, calls_of
+from tests.chance import at_most, chance
 from tests.science.genomes.cohort import (
     GENOTYPES,
     all_columns,
@@ -155,9 +156,9 @@ def test_clusters_and_missing_calls_without_noise() -> None:
 
 
 VARIANTS = 3000
-MOST = 731
-"""80 % intervals miss in a fifth of the cases at most. The noise of 3,000 variants is
-independent, so more than 731 miss with probability 2e-9 (six standard deviations).
+MOST = at_most(VARIANTS, 0.2, 5e-9)
+"""80 % intervals miss in a fifth of the cases at most. The noise of variants is
+independent.
 """
 
 
@@ -176,6 +177,7 @@ def misses(table: Any, clusters: list[str], **cost: Any) -> list[int]:
     return wrong
 
 
+@chance(1e-8)
 @pytest.mark.parametrize(
     "cost", [{"rho": 20.0}, {"rho": 8e4}, {"epsilon": 4000.0}, {"epsilon": 1e5}]
 )
@@ -194,6 +196,7 @@ def test_intervals_hold_the_frequency(
     assert max(misses(table, clusters, **cost)) <= MOST
 
 
+@chance(5e-9)
 @pytest.mark.parametrize("calls", ["complete", 0.9])
 @pytest.mark.parametrize("cost", [{"rho": 200.0}, {"epsilon": 4000.0}])
 def test_intervals_with_declared_calls_hold_the_frequency(
@@ -218,7 +221,7 @@ def test_a_panel_that_is_too_large_is_refused_before_anything_is_spent() -> None
         ask(400, 0.02)
     words = str(refused.value)
     assert budget.spent == 0
-    carried = int(re.findall(r"carries (\d+) of", words)[0])
+    carried = int(re.findall(r"enough for (\d+) of", words)[0])
     needed = float(re.findall(r"rho=([\d.]+)", words)[0])
     ask(carried, 0.02)
     with pytest.raises(ArgumentError, match="too large"):
@@ -229,7 +232,9 @@ def test_a_panel_that_is_too_large_is_refused_before_anything_is_spent() -> None
 
 
 def test_a_cost_too_small_for_any_panel_says_so() -> None:
-    with pytest.raises(ArgumentError, match="This cost carries no variant"):
+    with pytest.raises(
+        ArgumentError, match="The cost is not enough for a single variant"
+    ):
         genomes.frequencies([[1]], panel=["rs1"], samples=1, epsilon=0.01)
 
 
@@ -237,7 +242,9 @@ def test_a_cost_too_small_for_any_panel_says_so() -> None:
 def test_the_epsilon_that_is_named_suffices(delta: float) -> None:
     budget = Budget(epsilon=900, delta=delta, unit=PERSON)
     ids = names(300)
-    with pytest.raises(ArgumentError, match="all of them need epsilon=") as refused:
+    with pytest.raises(
+        ArgumentError, match="pass fewer variants or epsilon="
+    ) as refused:
         genomes.frequencies([[1]], panel=ids, samples=90, epsilon=0.5, budget=budget)
     needed = float(re.findall(r"epsilon=([\d.]+)", str(refused.value))[0])
     genomes.frequencies([[1]], panel=ids, samples=90, epsilon=needed, budget=budget)
@@ -307,7 +314,7 @@ def test_a_variant_that_is_not_there_counts_as_missing() -> None:
         rho=1.0,
     )
     low, high = found["rs7"].interval()
-    assert (low, high) == (0, 1) or high - low > 0.2
+    assert high - low > 0.09  # that of rs0 is 0.02
 
 
 @pytest.mark.parametrize(
@@ -334,11 +341,11 @@ def test_bad_questions(words: dict[str, Any], argument: str) -> None:
     "data", ["x.txt", 3, None, {}, np.zeros(3), np.zeros((1,) * 4)]
 )
 def test_data_that_is_not_understood(data: Any) -> None:
-    with pytest.raises(ArgumentError, match="X"):
+    with pytest.raises(ArgumentError, match="genotypes"):
         genomes.frequencies(data, panel=["rs0"], samples=10, rho=1)
 
 
 def test_more_frequencies_than_memory_holds_are_refused() -> None:
     clusters = [f"c{at}" for at in range(20_000)]
-    with pytest.raises(ArgumentError, match="ask for fewer"):
+    with pytest.raises(ArgumentError, match="pass fewer variants or clusters"):
         genomes.frequencies([[1]], panel=names(20_000), clusters=clusters, rho=1)

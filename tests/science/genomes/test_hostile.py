@@ -177,12 +177,12 @@ def test_another_ploidy_in_bcf_is_that_persons_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", [(5, 30), (30, 5, 2)])
 def test_data_held_the_other_way_round_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ArgumentError, match="the other way round"):
+    with pytest.raises(ArgumentError, match="X seems to be transposed"):
         genomes.frequencies(np.zeros(shape), panel=names(5), samples=30, rho=50)
 
 
 def test_a_list_held_the_other_way_round_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="the other way round"):
+    with pytest.raises(ArgumentError, match="X seems to be transposed"):
         genomes.frequencies([[0] * 30] * 5, panel=names(5), samples=30, rho=50)
 
 
@@ -295,7 +295,7 @@ def test_an_empty_roster_is_a_bad_question() -> None:
 
 
 def test_one_place_in_two_spellings_is_named_twice() -> None:
-    with pytest.raises(ArgumentError, match="more than once"):
+    with pytest.raises(ArgumentError, match="is repeated"):
         Panel.of(["1:100:A:G", "1:0100:A:G"])
 
 

@@ -117,10 +117,10 @@ def test_bounds_must_leave_room_for_missing_codes() -> None:
 
 def test_what_a_dataset_must_be() -> None:
     words: dict[str, Any] = {"panel": names(4), "epsilon": 1.0, "coarse": True}
-    with pytest.raises(ArgumentError, match="rows of a table have no order"):
+    with pytest.raises(ArgumentError, match="rows of a table are not ordered"):
         genomes.frequencies(opened(), clusters=["a"] * PEOPLE, **words)
     budget = Budget(epsilon=1, unit=Unit("person"))
-    with pytest.raises(ArgumentError, match="its own account"):
+    with pytest.raises(ArgumentError, match="dataset's own account"):
         genomes.frequencies(opened(), clusters=CLUSTERS, budget=budget, **words)
     frame = pd.DataFrame(dict(zip(names(4), TABLE.T, strict=True)))
     rows = dither.open(

@@ -20,6 +20,7 @@ from dither.science.graphs.degrees import (
     sorted_degrees,
 )
 from dither.science.graphs.distribution import counts_at_least
+from tests.chance import chance
 from tests.science.graphs.small import NUMBERS, edge_neighbours, edges
 from tests.science.graphs.test_kernels import edges_of
 
@@ -42,13 +43,14 @@ def test_order_is_the_nearest_falling_sequence():
     assert in_order(np.array([50, 1]), 9).tolist() == [9, 1]
 
 
+@chance(5e-8)
 @pytest.mark.parametrize(
     "noise",
     [Laplace(sensitivity=2, epsilon=1.0), Gaussian(sensitivity=L2, rho=0.2)],
     ids=["laplace", "gaussian"],
 )
 def test_intervals_hold_the_degrees(noise):
-    """A false alarm of about 1e-9 each: 60 trials of 0.05 with more than 16 misses."""
+    # more than 16 misses of 60 have a chance of 4e-9, at six places and together
     trials = [DegreeSequence.of(GRAPH, noise) for _ in range(60)]
     places = np.array([0, 1, 7, 40, 200, 399])
     missed = np.zeros(places.size)
@@ -70,11 +72,12 @@ def test_intervals_hold_the_degrees(noise):
     assert together <= 16
 
 
+@chance(1e-12)
 def test_windows_narrow_the_intervals_of_long_runs():
     ring = edges_of(nx.cycle_graph(4000))
     one = DegreeSequence.of(ring, Laplace(sensitivity=2, epsilon=0.5))
     low, high = one.ends(0.95)
-    assert (high - low)[2000] <= 2
+    assert (high - low)[2000] <= 4  # 24 alone
     # seen in 300 draws: 0.975 or more; the ends of the sequence are off by more
     assert np.mean(np.abs(one.value - 2) <= 1) > 0.8
 
@@ -89,6 +92,7 @@ def test_a_wanted_error_is_reached():
     assert for_degree_error(Question.of("degrees", {"epsilon": 1.0})).epsilon == 1.0
 
 
+@chance(5e-8)
 @pytest.mark.parametrize("capped", [True, False])
 def test_intervals_of_node_private_bins_hold_the_truth(capped):
     cap = int(TRUTH[0]) if capped else 8
@@ -104,7 +108,7 @@ def test_intervals_of_node_private_bins_hold_the_truth(capped):
         together += not ((least <= shares) & (shares <= most)).all()
         assert bins.histogram().sum() == 400
         assert (np.diff(bins.at_least()) <= 0).all()
-    assert missed.max() <= 17
+    assert missed.max() <= 17  # in 82 bins
     assert together <= 16
 
 

@@ -18,6 +18,7 @@ from dither.mechanisms import Ladder
 from dither.privacy import PureDP, Unit, ZeroConcentratedDP
 from dither.release import Release
 from dither.science import graphs
+from tests.chance import chance
 
 KARATE = nx.karate_club_graph()
 CLUBS = nx.get_node_attributes(KARATE, "club")
@@ -169,7 +170,7 @@ def test_edges_and_nodes_are_separate_accounts_and_say_so():
     with pytest.raises(UnitMismatch, match="separate accounts about the same people"):
         graphs.edges(KARATE, vertices=34, unit="node", epsilon=0.5, budget=budget)
     with pytest.raises(
-        UnitMismatch, match=r"pass Budget\(epsilon=1.0, unit=Unit\(\"edge\"\)\)"
+        UnitMismatch, match=r"pass budget=Budget\(epsilon=1.0, unit=Unit\(\"edge\"\)\)"
     ):
         graphs.triangles(KARATE, vertices=34, epsilon=0.5, budget=Budget(epsilon=1.0))
     said = str(graphs.edges(KARATE, vertices=34, unit="node", epsilon=0.5))
@@ -186,7 +187,7 @@ def test_a_unit_is_named_or_passed():
         assert ask(KARATE, vertices=34, unit="edge", epsilon=1.0).receipt is None
         with pytest.raises(ArgumentError, match="one vertex can make"):
             ask(KARATE, vertices=34, unit="node", epsilon=1.0)
-    with pytest.raises(ArgumentError, match="not offered"):
+    with pytest.raises(ArgumentError, match="not available under node privacy"):
         graphs.mixing(KARATE, vertices=34, groups=CLUBS, unit="node", epsilon=1.0)
 
 
@@ -199,7 +200,7 @@ def test_provenance_is_noted():
 def test_without_an_interval_all_of_the_cost_goes_into_the_count():
     found = graphs.triangles(KARATE, vertices=34, epsilon=1.0, interval=False)
     assert "no interval" in str(found)
-    with pytest.raises(ArgumentError, match="was not paid for"):
+    with pytest.raises(ArgumentError, match="ask again without interval=False"):
         found.interval()
 
 
@@ -243,7 +244,7 @@ def test_a_wanted_error_is_reached():
     assert graphs.degrees(KARATE, vertices=34, error=8).guarantee.epsilon < 2
     with pytest.raises(ArgumentError, match="error"):
         graphs.edges(KARATE, vertices=34, unit="node", error=50)
-    with pytest.raises(ArgumentError, match="not the same for all degrees"):
+    with pytest.raises(ArgumentError, match="cannot be met for all degrees at once"):
         graphs.degrees(KARATE, vertices=34, unit="node", max_degree=17, error=50)
     with pytest.raises(ArgumentError, match="error"):
         graphs.triangles(KARATE, vertices=34, error=50)
@@ -257,7 +258,8 @@ def test_node_privacy_without_a_cap_is_open_above():
     assert "at least" in str(found)
     degrees = graphs.degrees(KARATE, vertices=34, unit="node", epsilon=1.0)
     assert degrees.ccdf().interval()[1].tolist() == [1.0] * len(degrees.value)
-    assert degrees.histogram().interval()[1].tolist() == [34] * len(degrees.value)
+    most = np.maximum(degrees.value, 34)  # counts that add up to 34 may be more
+    assert degrees.histogram().interval()[1].tolist() == most.tolist()
     assert "chosen privately" in str(degrees)
 
 
@@ -312,8 +314,11 @@ def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():
     ("ask", "words"),
     [
         (lambda: graphs.triangles(KARATE, vertices=2, epsilon=1), "3 or more"),
-        (lambda: graphs.triangles(KARATE, vertices=34), "state what this may cost"),
-        (lambda: graphs.triangles(KARATE, epsilon=1), "lacks vertices"),
+        (
+            lambda: graphs.triangles(KARATE, vertices=34),
+            "pass exactly one of epsilon, rho, share or error",
+        ),
+        (lambda: graphs.triangles(KARATE, epsilon=1), "called without vertices"),
         (
             lambda: graphs.triangles(KARATE, vertices=34, epsilon=1, method="x"),
             "method",
@@ -324,14 +329,14 @@ def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():
             lambda: graphs.triangles(KARATE, vertices=34, rho=1, method="smooth"),
             "pure ε",
         ),
-        (lambda: graphs.stars(KARATE, vertices=34, k=1, epsilon=1), "k: must be"),
-        (lambda: graphs.stars(KARATE, vertices=34, k=2.0, epsilon=1), "k: must be"),
-        (lambda: graphs.stars(KARATE, vertices=34, k=np.ones(2), epsilon=1), "k: must"),
+        (lambda: graphs.stars(KARATE, vertices=34, k=1, epsilon=1), "k must be"),
+        (lambda: graphs.stars(KARATE, vertices=34, k=2.0, epsilon=1), "k must be"),
+        (lambda: graphs.stars(KARATE, vertices=34, k=np.ones(2), epsilon=1), "k must"),
         (lambda: graphs.stars(KARATE, vertices=3, k=3, epsilon=1), "more than k"),
         (lambda: graphs.degrees(KARATE, vertices=34, epsilon=1e-12), "too small"),
         (
             lambda: graphs.mixing(KARATE, groups=[[1], [2]], vertices=2, epsilon=1),
-            "hashed",
+            "hashable",
         ),
         (lambda: graphs.stars(KARATE, vertices=10**6, k=5, epsilon=1), "2\\*\\*52"),
         (lambda: graphs.edges(KARATE, vertices=34, unit="row", epsilon=1), "unit"),
@@ -349,15 +354,15 @@ def test_one_edge_moves_average_clustering_nearly_as_far_as_it_goes():
         (lambda: graphs.degrees([], vertices=1, unit="node", epsilon=1), "2 or more"),
         (
             lambda: graphs.mixing(KARATE, groups={0: "a"}, vertices=34, epsilon=1),
-            "leave a vertex out",
+            "an entry for each vertex",
         ),
         (
             lambda: graphs.mixing(KARATE, groups=["a"], vertices=34, epsilon=1),
-            "one for each vertex",
+            "an entry for each vertex",
         ),
         (
             lambda: graphs.mixing(KARATE, groups="abc", vertices=3, epsilon=1),
-            "not understood",
+            "must be a mapping or a list",
         ),
         (
             lambda: graphs.mixing(KARATE, groups=range(2000), vertices=2000, epsilon=1),
@@ -377,9 +382,9 @@ def test_bad_questions_are_refused(ask, words):
 def test_a_dataset_of_another_unit_or_relation_is_refused():
     ends = {"a": [0], "b": [1]}
     replace = Dataset.of(ends, unit=Unit("edge", "replace"))
-    with pytest.raises(ArgumentError, match="comes or goes"):
+    with pytest.raises(ArgumentError, match="protects one row, which is one edge"):
         graphs.edges(replace, vertices=3, ends=("a", "b"), epsilon=1)
-    with pytest.raises(ArgumentError, match="comes or goes"):
+    with pytest.raises(ArgumentError, match="protects one row, which is one edge"):
         graphs.edges(
             Dataset.of(ends), vertices=3, ends=("a", "b"), unit="node", epsilon=1
         )
@@ -399,8 +404,9 @@ def test_odd_graphs_get_normal_answers(graph, epsilon):
     assert str(graphs.mixing(graph, groups=[1, 2, 3] * 3, **asked))
 
 
+@chance(5e-9)
 def test_intervals_of_transitivity_hold_the_truth():
-    """A false alarm of about 1e-9: 60 trials of 0.05 with more than 16 misses."""
+    """60 trials of 0.05, with 16 misses at most."""
     truth = nx.transitivity(GRAPHS[1])
     missed = 0
     for _ in range(60):

@@ -1,7 +1,5 @@
 """Intervals hold the truth at their rate, whatever the data: one figure of each map, so
 that trials are independent.
-
-A test fails where fewer hits were seen than 95 % gives with probability 1e-8.
 """
 
 from __future__ import annotations
@@ -10,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from dither.science import maps
+from tests.chance import at_least, chance
 from tests.science.maps.support import UNIT, scattered
 
 ONE = np.array([[0.31, 0.62]])
@@ -59,14 +57,16 @@ def count(points: Any, west: float, south: float, east: float, north: float) -> 
     return int(np.sum(inside.all(axis=1)))
 
 
+@chance(2e-8)
 @pytest.mark.parametrize("method", ["adaptive", "uniform"])
 @pytest.mark.parametrize("name", ["towns", "no points", "one point"])
 def test_intervals_hold(name, method):
     points, more = POPULATIONS[name]
     seen = hits(points, 120, method=method, epsilon=1, **more)
-    assert min(seen) >= binom.ppf(1e-8, 120, 0.95)
+    assert min(seen) >= at_least(120, 0.95, 1e-8)
 
 
+@chance(2e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("method", ["adaptive", "uniform"])
@@ -74,7 +74,7 @@ def test_intervals_hold(name, method):
 def test_intervals_hold_in_a_long_campaign(name, method, cost):
     points, more = POPULATIONS[name]
     seen = hits(points, 400, method=method, **cost, **more)
-    assert min(seen) >= binom.ppf(1e-8, 400, 0.95)
+    assert min(seen) >= at_least(400, 0.95, 1e-8)
 
 
 def test_intervals_are_not_far_too_wide():

@@ -66,7 +66,7 @@ def test_words(chart):
     assert "heat map of 1 cell: " in str(one)
     assert f"{len(chart):,} cells" in said
     assert "the city's border" in said
-    assert "one site, add/remove" in said
+    assert "one site (add/remove)" in said
     assert repr(chart) == f"<HeatMap of {len(chart):,} cells>"
     assert chart._repr_html_().startswith("<svg")
 

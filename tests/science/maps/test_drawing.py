@@ -13,6 +13,7 @@ from dither.science import maps
 from dither.science.maps.layers import layers_of
 from dither.science.maps.panels import HATCH
 from dither.science.maps.pieces import MOST, SIDE, pieces_of
+from tests.chance import chance
 from tests.science.maps.support import UNIT, scattered
 
 POINTS = scattered(3000)
@@ -42,6 +43,7 @@ def test_a_plane_has_no_north():
     assert any("90 %" in line for line in said)
 
 
+@chance(1e-8)
 def test_cells_that_may_be_empty_are_hatched():
     empty = chart(np.empty((0, 2)), method="uniform", cells=(3, 3)).plot()
     full = chart(
@@ -64,7 +66,7 @@ def test_the_hottest_cells_hold_together():
     points = np.concatenate([POINTS, np.full((2000, 2), 0.123)])
     found = chart(points)
     listed = [line for line in words(found.plot()) if re.match(r"[\d,]+ \(", line)]
-    assert "surest hot cells (95 % together)" in words(found.plot())
+    assert "densest cells by lower end (95 % together)" in words(found.plot())
     low, high = (
         int(one.replace(",", "")) for one in re.findall(r"[\d,]+", listed[0])[1:]
     )

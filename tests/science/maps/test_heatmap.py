@@ -13,6 +13,7 @@ import pytest
 
 from dither import Budget
 from dither.errors import ArgumentError, BudgetExceeded, UnitMismatch
+from dither.noise import Law
 from dither.privacy import ROW, PureDP, Unit, ZeroConcentratedDP
 from dither.science import maps
 from tests.science.maps.support import UNIT, scattered, without_noise
@@ -74,7 +75,7 @@ def test_replacing_an_owner_moves_twice_as_much():
         method="uniform",
         budget=budget,
     )
-    assert found.noises.parts.mechanism.sensitivity == 4
+    assert found.noises.parts == Law.laplace(4 / 1.0)
     assert found.guarantee.unit == unit
 
 
@@ -197,31 +198,31 @@ QUESTIONS = [
     ({"bounds": None}, "not read off the data"),
     ({"bounds": (0, 0, 1)}, "four finite numbers"),
     ({"bounds": (0, 0, 1, math.nan)}, "four finite numbers"),
-    ({"bounds": (1, 0, 0, 1), "crs": None}, "low to high"),
+    ({"bounds": (1, 0, 0, 1), "crs": None}, "west < east"),
     ({"bounds": (0, 40, 1, 130), "crs": 4326}, "lon, lat"),
     ({"bounds": (0, 1, 1, 0), "crs": 4326}, "lon, lat"),
     ({"bounds": (-200, 0, 200, 1), "crs": 4326}, "more than once"),
     ({"method": "quad"}, "adaptive"),
-    ({"rows": 2}, "per owner"),
-    ({"owner": np.arange(4000)}, "rows: is missing"),
+    ({"rows": 2}, "each point is one unit"),
+    ({"owner": np.arange(4000)}, "rows must be declared"),
     ({"rows": 0, "owner": [1]}, "rows"),
     ({"rows": 10**400, "owner": [1]}, "rows"),
     ({"cells": 0}, "cells"),
     ({"cells": (2, 3, 4)}, "columns, rows"),
-    ({"cells": 10**9, "method": "uniform"}, "the most"),
-    ({"cells": 4, "expect": 5}, "drop one"),
+    ({"cells": 10**9, "method": "uniform"}, "cells must be at most"),
+    ({"cells": 4, "expect": 5}, "cells or expect, not both"),
     ({"expect": -1}, "expect"),
     ({"expect": 10**400}, "expect"),
-    ({"bounds": (-1e308, 0, 1e308, 1)}, "too far apart"),
-    ({"bounds": (0, 0, 5e-324, 1)}, "too near"),
-    ({"owner": np.array([True])}, "texts or whole numbers"),
+    ({"bounds": (-1e308, 0, 1e308, 1)}, "must have sides from"),
+    ({"bounds": (0, 0, 5e-324, 1)}, "must have sides from"),
+    ({"owner": np.array([True])}, "strings or whole numbers"),
     ({"owner": np.array([1.5])}, "floats merge large ids"),
-    ({"owner": np.zeros((4000, 2), int)}, "texts or whole numbers"),
-    ({"owner": "name"}, "no frame"),
-    ({"x": "lon"}, "leave x and y out"),
+    ({"owner": np.zeros((4000, 2), int)}, "strings or whole numbers"),
+    ({"owner": "name"}, "must be a list of ids"),
+    ({"x": "lon"}, "leave both out"),
     ({"provenance": ""}, "provenance"),
     ({"crs": "no such thing"}, "not a coordinate system"),
-    ({"epsilon": None, "rho": None}, "in one way"),
+    ({"epsilon": None, "rho": None}, "pass exactly one of"),
     ({"epsilon": -1}, "epsilon"),
     ({"epsilon": 1e-30}, "too small"),
 ]

@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from dither.errors import ArgumentError
 from dither.privacy import Unit
 from dither.question import Question
 from dither.science import maps
 from dither.science.maps.grids import MOST, STEPS, Grid
-from dither.science.maps.intervals import Part, reach
 from dither.science.maps.pieces import pieces_of
 from dither.science.maps.places import place_of
 from dither.science.maps.planning import plan_of
 from dither.science.maps.privtree import PrivTree, deepest
 from dither.science.maps.quadtrees import Nodes
+from tests.chance import at_least, at_most, chance
 from tests.science.maps.support import UNIT, scattered
 from tests.science.maps.test_coverage import POPULATIONS, hits
 
@@ -234,15 +233,15 @@ def test_noise_and_rise_are_rounded_up():
         assert tree.rise <= tree.scale * math.log(4) + 1 + 1e-6 * tree.scale
 
 
+@chance(1e-8)
 @pytest.mark.parametrize(("count", "depth"), [(0, 0), (0, 3), (5, 1), (40, 2), (7, 0)])
 def test_nodes_are_divided_as_often_as_computed(count, depth):
-    """A false alarm has probability 1e-8."""
     tree = PrivTree(1.0, 2)
     number = 20_000
     seen = int(np.sum(divided_by(tree, np.full(number, count), depth)))
-    chance = math.exp(chances(tree, count, depth)[0])
-    low, high = binom.ppf([5e-9, 1 - 5e-9], number, chance)
-    assert low <= seen <= high
+    chance_of_it = math.exp(chances(tree, count, depth)[0])
+    low = at_least(number, chance_of_it, 5e-9)
+    assert low <= seen <= at_most(number, chance_of_it, 5e-9)
 
 
 def divided_by(tree: PrivTree, counts: Any, depth: int) -> Any:
@@ -324,6 +323,7 @@ def test_what_trees_do_not_take():
         maps.heatmap(scattered(10), epsilon=1, cells=10**9, **ask)
 
 
+@chance(2e-8)
 def test_nothing_is_divided_beyond_an_outline():
     shapely = pytest.importorskip("shapely")
     triangle = shapely.Polygon([(0, 0), (1, 0), (0, 1)])
@@ -349,6 +349,7 @@ def test_a_map_of_trees_is_released_in_all_forms():
     assert "<svg" in chart.plot().svg()
 
 
+@chance(1e-20)
 def test_pictures_show_nodes_that_can_be_seen():
     spots = np.repeat([[0.31, 0.62]], 3000, axis=0)
     chart = maps.heatmap(spots, bounds=UNIT, crs=None, epsilon=9, method="privtree")
@@ -367,20 +368,22 @@ def test_pictures_show_nodes_that_can_be_seen():
         )
     )
     law = chart.noises.parts
-    assert pieces.wide[hot] == pytest.approx(2 * reach([Part(1, leaves, law)], 0.95))
+    assert pieces.wide[hot] == pytest.approx(2 * law.copies(leaves).reach(0.95))
 
 
+@chance(2e-8)
 @pytest.mark.parametrize("name", ["towns", "no points", "all in one cell"])
 def test_intervals_hold(name):
     spots, more = POPULATIONS[name]
     seen = hits(spots, 120, method="privtree", epsilon=1, **more)
-    assert min(seen) >= binom.ppf(1e-8, 120, 0.95)
+    assert min(seen) >= at_least(120, 0.95, 1e-8)
 
 
+@chance(2e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("cost", [{"epsilon": 0.1}, {"rho": 0.05}], ids=str)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_intervals_hold_in_a_long_campaign(name, cost):
     spots, more = POPULATIONS[name]
     seen = hits(spots, 200, method="privtree", **cost, **more)
-    assert min(seen) >= binom.ppf(1e-8, 200, 0.95)
+    assert min(seen) >= at_least(200, 0.95, 1e-8)

@@ -153,8 +153,8 @@ REFUSED = [
     ({"a": X}, {}, 'x="lon"'),
     ({"a": X}, {"x": "a", "y": "b"}, "no column 'b'"),
     ({"a": X}, {"x": "a", "y": "a", "owner": "c"}, "no column 'c'"),
-    (np.zeros((5, 2)), {"owner": 5}, "texts or whole numbers"),
-    (np.zeros((5, 2)), {"table": "t"}, "leave it out"),
+    (np.zeros((5, 2)), {"owner": 5}, "strings or whole numbers"),
+    (np.zeros((5, 2)), {"table": "t"}, "leave table out"),
     (((1, 2), (3, 4), (5, 6)), {}, "two columns"),
     ((np.zeros((3, 2)), np.zeros((3, 2))), {}, "numbers"),
 ]
@@ -203,7 +203,7 @@ def sites(tmp_path):
     with dither.open(
         path,
         unit="band",
-        bounds={"lon": (0, 1), "lat": (0, 1)},
+        bounds={"lon": (0.0, 1.0), "lat": (0.0, 1.0)},
         rows=3,
         budget=3.0,
         ledger=tmp_path / "book.db",
@@ -219,18 +219,18 @@ def test_a_dataset_pays_and_knows_its_unit(monkeypatch, sites):
     assert float(found.total()) == pytest.approx(3)
     assert found.guarantee.unit == sites.unit
     assert found.receipt is not None
-    assert "count at these bounds" in str(found)
+    assert "clamped to the bounds of their columns" in str(found)
     asked = {"bounds": UNIT, "crs": None, "epsilon": 1, "x": "lon", "y": "lat"}
     with pytest.raises(ArgumentError, match="leave budget out"):
         maps.heatmap(sites, **asked, budget=Budget(epsilon=1))
-    with pytest.raises(ArgumentError, match="the dataset's"):
+    with pytest.raises(ArgumentError, match="owner is declared by the dataset"):
         maps.heatmap(sites, **asked, owner="band")
     spent = sites.account.spent
     with pytest.raises(ArgumentError, match="no column 'nope'"):
         maps.heatmap(sites, **asked | {"x": "nope"})
     with pytest.raises(ArgumentError, match="does not hold numbers"):
         maps.heatmap(sites, **asked | {"x": "band"})
-    with pytest.raises(ArgumentError, match="must be one of sites"):
+    with pytest.raises(ArgumentError, match="must be one of 'sites'"):
         maps.heatmap(sites, **asked, table="others")
     assert sites.account.spent == spent
 
@@ -239,5 +239,5 @@ def test_what_a_column_holds_is_never_named() -> None:
     """A column of pandas is an attribute too."""
     frame = pd.DataFrame({"column_names": ["Ann", "Bob"], "x": [0.1, 0.2]})
     asked = {"bounds": UNIT, "crs": None, "epsilon": 1, "x": "x", "y": "y"}
-    with pytest.raises(ArgumentError, match="there are 'column_names', 'x'"):
+    with pytest.raises(ArgumentError, match="use one of 'column_names', 'x'"):
         maps.heatmap(frame, **asked)

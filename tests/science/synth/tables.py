@@ -16,7 +16,7 @@ DOMAIN = synth.Domain(
         "age": synth.numbers(edges=[0, 18, 30, 45, 65, 110], whole=True),
         "sex": ["f", "m"],
         "visit": synth.dates("2020-01-01", "2020-12-31", by="month"),
-        "smokes": synth.truths(),
+        "smokes": synth.booleans(),
     },
     provenance="the form of the clinic",
 )

@@ -64,7 +64,7 @@ def test_without_an_account_the_unit_is_as_stated() -> None:
         (
             {"owner": "patient_id", "rows": 3, "unit": "ward"},
             "unit",
-            "the account is about one patient",
+            "but the account is for one patient",
         ),
         ({"owner": "patient_id", "rows": 3, "unit": 7}, "unit", "must be a name"),
         ({"owner": "patient_id", "rows": 3, "unit": " "}, "unit", "must be a name"),

@@ -16,6 +16,7 @@ from dither import Budget
 from dither.errors import ArgumentError, DitherError
 from dither.science import synth
 from dither.science.synth import releasing
+from tests.chance import chance
 from tests.science.synth.tables import DOMAIN, people
 
 WIDE = synth.numbers(edges=list(range(3001)))
@@ -30,8 +31,8 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"pairs": [("age",)]}, "two columns each"),
     ({"pairs": "age"}, "must be a list"),
     ({"pairs": ["ab"]}, "two columns each"),
-    ({"pairs": [("age", "sex"), ("sex", "age")]}, "same pair twice"),
-    ({"pairs": [("age", "sex"), ("sex", "visit"), ("visit", "age")]}, "circle"),
+    ({"pairs": [("age", "sex"), ("sex", "age")]}, "name each pair once"),
+    ({"pairs": [("age", "sex"), ("sex", "visit"), ("visit", "age")]}, "closes a cycle"),
     ({"n": -1}, "whole number of rows"),
     ({"n": 2.5}, "whole number of rows"),
     ({"n": True}, "whole number of rows"),
@@ -42,16 +43,16 @@ BAD: tuple[tuple[dict[str, Any], str], ...] = (
     ({"owner": "patient"}, "no column 'patient'"),
     ({"owner": list("abcde")}, "rows"),
     ({"owner": list("abcde"), "rows": 0}, "rows"),
-    ({"owner": list("abc"), "rows": 1}, "one length"),
+    ({"owner": list("abc"), "rows": 1}, "of equal length"),
     ({"owner": np.arange(5) / 2, "rows": 1}, "floats merge"),
-    ({"name": "visits"}, "leave it out"),
+    ({"name": "visits"}, "leave table out"),
     ({"epsilon": 0}, "epsilon"),
     ({"epsilon": -1}, "epsilon"),
     ({"epsilon": math.nan}, "epsilon"),
     ({"epsilon": 1e-300}, "epsilon|too small"),
     ({"epsilon": None}, "cost|epsilon"),
     ({"error": 5}, "error"),
-    ({"seed": 7}, "no argument seed"),
+    ({"seed": 7}, "no argument 'seed'"),
 )
 
 
@@ -97,7 +98,7 @@ def same(table: dict[str, Any], **cost: Any) -> synth.Synthetic:
         found = synth.mst(table, domain=DOMAIN, epsilon=0.5, budget=budget, **cost)
     assert budget.charges == 1
     plain = synth.mst(people(5), domain=DOMAIN, epsilon=0.5, **cost)
-    assert found.notes[1:] == plain.notes  # the first is the share of the account
+    assert found.notes == plain.notes
     assert found.guarantee == plain.guarantee
     assert found.columns == plain.columns
     assert [one.columns for one in found.report().errors] == [
@@ -190,31 +191,33 @@ def test_a_domain_of_one_cell() -> None:
     assert two.marginal("a", "b").rows
 
 
+@chance(1e-8)
 def test_an_empty_table_may_come_out_with_rows() -> None:
     """Whether it is empty is private: noise decides how many rows there are."""
     sizes = {len(synth.mst(people(0), domain=DOMAIN, epsilon=0.1)) for _ in range(40)}
-    assert len(sizes) > 5
+    assert len(sizes) > 3
 
 
+@chance(1e-8)
 def test_noise_cannot_make_a_table_that_fits_no_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At such a cost the noisy number of rows is below 500 once in 10 million times in
-    the second case.
+    """At such a cost noise decides: in the second case the number of rows is below 500
+    as often as above.
     """
     found = synth.mst(people(5), domain=DOMAIN, rho=1e-13, n=10)
     assert len(found) == 10
     monkeypatch.setattr(releasing, "MOST_MADE", 500)
     sizes = {
         len(synth.mst({"a": ["x"]}, domain={"a": ["x", "y"]}, rho=1e-13))
-        for _ in range(24)
+        for _ in range(28)
     }
     assert max(sizes) == 500
 
 
 def test_names_that_are_none() -> None:
     found = synth.mst(people(50), domain=DOMAIN, rho=1)
-    with pytest.raises(ArgumentError, match="there are 'age'"):
+    with pytest.raises(ArgumentError, match="use one of 'age'"):
         found["height"]
     with pytest.raises(ArgumentError, match="did you mean 'smokes'"):
         found.marginal("smoke")

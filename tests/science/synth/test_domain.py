@@ -12,7 +12,7 @@ import pytest
 import dither
 from dither import ArgumentError
 from dither.question import Question
-from dither.science.synth import Domain, categories, dates, numbers, truths
+from dither.science.synth import Domain, booleans, categories, dates, numbers
 from dither.science.synth.limits import MOST_CELLS, MOST_COLUMNS, MOST_PAIR
 from dither.science.synth.planning import plan
 from dither.science.synth.reading import source_of
@@ -24,7 +24,7 @@ def small() -> Domain:
             "age": numbers([0, 18, 65, 110], whole=True, missing=True),
             "sex": ["f", "m"],
             "day": dates("2020-01-01", "2020-12-31"),
-            "smokes": truths(),
+            "smokes": booleans(),
         },
         provenance="the form that everybody fills in",
     )
@@ -107,10 +107,10 @@ def test_refusals_name_the_column_and_the_reason() -> None:
     with pytest.raises(ArgumentError, match=r"2405\.10994") as caught:
         Domain({"sex": FRAME["sex"].dtype})
     assert caught.value.argument == "sex"
-    with pytest.raises(ArgumentError, match="twice") as caught:
+    with pytest.raises(ArgumentError, match="list each value once") as caught:
         Domain({"sex": ["f", "f"]})
     assert caught.value.argument == "sex"
-    with pytest.raises(ArgumentError, match="there are 'age'"):
+    with pytest.raises(ArgumentError, match="use one of 'age'"):
         small().only(["height"])
     with pytest.raises(ArgumentError, match="characters"):
         Domain({"sex": ["f"]}, provenance="")
@@ -134,10 +134,10 @@ def test_domains_too_large_to_count_are_refused_by_their_size() -> None:
 
 def test_a_domain_is_refused_with_the_words_with_which_a_question_is() -> None:
     sizes = [2050, 3, 2050]
-    with pytest.raises(ArgumentError, match="a and c have 2,050 × 2,050") as one:
+    with pytest.raises(ArgumentError, match="'a' and 'c' have 2,050 × 2,050") as one:
         Domain({n: range(s) for n, s in zip("abc", sizes, strict=True)})
     question = Question.of("synthetic table", {"rho": 1.0})
-    with pytest.raises(ArgumentError, match="column 0 and column 2 have") as two:
+    with pytest.raises(ArgumentError, match="'column 0' and 'column 2' have") as two:
         plan(sizes, [], question)
     words = two.value.message.replace("column 0", "a").replace("column 2", "c")
     assert (one.value.argument, one.value.message) == ("domain", words)
@@ -187,7 +187,7 @@ def test_a_dataset_declares_a_domain_already() -> None:
     assert found.sizes == (17, 6, 17, 3, 9, 3)
     assert found["ward"] == categories(["a", "b"], missing=True, exact=True)
     assert found["stars"] == categories([1, 2, 3, 4, 5], missing=True)
-    assert found["well"] == truths(missing=True)
+    assert found["well"] == booleans(missing=True)
     assert found["age"].kind == "whole"
     assert found["age"].labels[0] == "0 to 5"
     assert found["age"].labels[-2] == "104 to 110"
@@ -206,21 +206,21 @@ def test_a_dataset_declares_a_domain_already() -> None:
 
 def test_what_is_not_declared_is_named() -> None:
     dataset = opened()
-    with pytest.raises(ArgumentError, match="declare its keys") as caught:
+    with pytest.raises(ArgumentError, match="has no declared keys") as caught:
         Domain.of(dataset)
     assert caught.value.argument == "doctor"
-    with pytest.raises(ArgumentError, match="declare its bounds or keys"):
+    with pytest.raises(ArgumentError, match="has no declared bounds or keys"):
         Domain.of(dataset, columns=["person"])
     for columns in ("age", [], [3]):
         with pytest.raises(ArgumentError, match="list of names"):
             Domain.of(dataset, columns=columns)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="no column"):
         Domain.of(dataset, columns=["weight"])
-    with pytest.raises(ArgumentError, match="bins: are for weight"):
+    with pytest.raises(ArgumentError, match="bins are declared for 'weight'"):
         Domain.of(dataset, columns=["age"], bins={"weight": 3})
     with pytest.raises(ArgumentError, match="whole number"):
         Domain.of(dataset, columns=["age"], bins=2.5)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="must be one of t"):
+    with pytest.raises(ArgumentError, match="must be one of 't'"):
         Domain.of(dataset, table="u")
     with pytest.raises(ArgumentError, match=r"dither\.open"):
         Domain.of(FRAME)  # type: ignore[arg-type]
@@ -234,7 +234,9 @@ def test_bins_beyond_the_bounds_are_refused() -> None:
         "day": ["2020-01-01", "2022-01-01"],
     }
     for name, edges in beyond.items():
-        with pytest.raises(ArgumentError, match=f"bins: of {name} reach beyond"):
+        with pytest.raises(
+            ArgumentError, match=f"bins must lie within .* for '{name}'"
+        ):
             Domain.of(dataset, columns=[name], bins={name: edges})
     whole = opened(bounds={"height": (0, 3)})
     assert Domain.of(whole, columns=["height"])["height"].kind == "real"
@@ -245,7 +247,7 @@ def test_bins_beyond_the_bounds_are_refused() -> None:
     )
     edges = ["2020-01-01", "2020-06-01", "2020-12-31"]
     assert Domain.of(times, columns=["at"], bins={"at": edges}).sizes == (3,)
-    with pytest.raises(ArgumentError, match="reach beyond"):
+    with pytest.raises(ArgumentError, match="bins must lie within the bounds"):
         Domain.of(times, columns=["at"], bins={"at": [*edges, "2021-01-01"]})
 
 
@@ -263,7 +265,7 @@ def test_texts_of_a_dataset_are_told_apart_as_by_its_sql() -> None:
     # numbers have no other writing than their digits
     assert domain["code"].code([7, b"007", 7.0, None]).tolist() == [0, 1, 0, -1]
     assert domain["code"].code(np.array([7, 1])).tolist() == [0, -1]
-    with pytest.raises(ArgumentError, match="all texts where exact"):
+    with pytest.raises(ArgumentError, match="must be strings with exact=True"):
         categories([1, 2], exact=True)
 
 
@@ -277,5 +279,5 @@ def test_two_numbers_may_be_bounds() -> None:
 
 def test_keys_that_are_no_categories_are_refused() -> None:
     dataset = opened(keys={"day": ["2020-01-01"], "ward": ["a"]})
-    with pytest.raises(ArgumentError, match="keys of type date"):
+    with pytest.raises(ArgumentError, match=r"keys that cannot be categories \(date\)"):
         Domain.of(dataset, columns=["day"])

@@ -13,7 +13,7 @@ TREE = Forest(6, ((0, 3), (1, 3), (1, 4), (2, 4)))
 
 def test_circles_and_odd_edges_are_refused() -> None:
     for edge in [(0, 1), (0, 3), (2, 3)]:
-        with pytest.raises(ValueError, match="circle"):
+        with pytest.raises(ValueError, match="cycle"):
             TREE.joined(edge)
     for edge in [(3, 0), (2, 2), (0, 6), (-1, 2)]:
         with pytest.raises(ValueError, match="smaller"):

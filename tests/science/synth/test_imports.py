@@ -8,7 +8,7 @@ import sys
 PLAIN = """
 import sys
 from dither.science import synth
-domain = synth.Domain({"a": ["x", "y"], "b": synth.numbers([0, 1, 2]), "c": synth.truths()})
+domain = synth.Domain({"a": ["x", "y"], "b": synth.numbers([0, 1, 2]), "c": synth.booleans()})
 found = synth.mst({"a": ["x"] * 9, "b": [0.5] * 9, "c": [True] * 9}, domain=domain, rho=1)
 found.rows; found.to_csv(); found.to_json(); found.plot().svg(); str(found.report())
 str(found.marginal("a", "b")); found.sample(5); str(found); found._repr_html_()

@@ -11,6 +11,7 @@ from dither.mechanisms import Gaussian, Laplace
 from dither.privacy import Unit
 from dither.science.synth.marginals import Codes
 from dither.science.synth.measuring import measure, moved_by
+from tests.chance import chance
 from tests.science.synth.neighbours import (
     PEOPLE,
     REPLACED,
@@ -54,11 +55,11 @@ def test_tables_keep_their_shapes_and_order(mechanism: Gaussian | Laplace) -> No
         assert (one == other).all()
 
 
+@chance(1e-10)
 def test_noise_is_on_every_cell_with_the_stated_variance() -> None:
     cells = 20_000
     mechanism = Gaussian(sensitivity=1, mu=0.1)
     found = measure(mechanism, [np.zeros(cells, np.int64)])
     noise = found.tables[0]
-    # z = 7: a false alarm about once in 10^11 runs
     assert abs(noise.mean()) < 7 * math.sqrt(found.variance / cells)
     assert abs(noise.var() / found.variance - 1) < 7 * math.sqrt(2 / cells)

@@ -26,6 +26,7 @@ from dither.science.synth.model import (
     plan,
     run,
 )
+from tests.chance import chance
 from tests.science.synth.neighbours import PEOPLE, REPLACED, asked
 
 SIZES = (4, 3, 5, 2)
@@ -95,6 +96,7 @@ def test_pairs_of_all_columns_agree_with_the_columns() -> None:
         assert np.abs(pair.sum(axis=0) - found.marginal(j)).max() < 1e-9
 
 
+@chance(1e-12)
 @pytest.mark.parametrize("cost", [{"rho": 0.01}, {"epsilon": 1.0}])
 def test_samples_have_the_shares_of_the_model(cost: dict[str, float]) -> None:
     found = model(tree_table(), SIZES, asked(**cost))
@@ -163,6 +165,7 @@ def test_numbers_of_rows_that_make_no_sense_are_refused(n: Any) -> None:
     assert raised.value.argument == "n"
 
 
+@chance(1e-12)
 def test_the_number_of_rows_is_never_the_true_one() -> None:
     codes, totals = tree_table(500), set()
     for _ in range(40):
@@ -207,7 +210,7 @@ def audited(a: np.ndarray, b: np.ndarray, claimed: Plan, made: Plan, draws: int)
         b,
         claimed=claimed.guarantee,
         draws=draws,
-        confidence=1 - 1e-7,
+        confidence=1 - 1e-8,
         vectorized=False,
     )
 
@@ -226,12 +229,14 @@ def _louder(one: Additive, times: float) -> Additive:
     return replace(one, sensitivity=less)
 
 
+@chance(2e-8)
 def test_an_audit_does_not_refute_the_whole_and_finds_too_little_noise() -> None:
     made = plan((2, 2, 2), (), asked(PEOPLE, epsilon=1.0))
     assert not audited(BEFORE, AFTER, made, made, 500).refuted
     assert audited(BEFORE, AFTER, made, louder(made, 8), 500).refuted
 
 
+@chance(2e-8)
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("cost", "unit", "other"),

@@ -17,9 +17,10 @@ import pytest
 
 import dither
 from dither import ArgumentError, Unit
-from dither.science.synth import Domain, categories, numbers, truths
+from dither.science.synth import Domain, booleans, categories, numbers
 from dither.science.synth.keeping import kept
 from dither.science.synth.reading import Source, source_of
+from tests.chance import chance
 
 DOMAIN = Domain({"sex": ["f", "m"], "age": numbers([0, 10, 20], missing=True)})
 FRAME = pd.DataFrame(
@@ -133,10 +134,9 @@ def test_the_order_of_rows_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> N
     assert rows_of(kept(codes, np.arange(400), texts, 3, sizes)) == want
 
 
+@chance(5e-9)
 def test_units_choose_apart_and_evenly() -> None:
-    """Each of 20,000 units has two rows and keeps one: either is as likely, within 6
-    standard errors (a false alarm in 5e8).
-    """
+    """Each of 20,000 units has two rows and keeps one: either is as likely."""
     count = 20_000
     codes = np.tile(np.array([[0], [1]], np.int32), (count, 1))
     owners = np.repeat(np.arange(count), 2)
@@ -179,32 +179,44 @@ def test_columns_may_be_called_what_frames_call_theirs(held: str) -> None:
 
 
 def test_one_column_is_enough() -> None:
-    found = source_of({"well": [True, None, False]}, {"well": truths()}).read()
+    found = source_of({"well": [True, None, False]}, {"well": booleans()}).read()
     assert found.tolist() == [[1], [0]]
 
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
-    (FRAME, {"rows": 2}, "rows: is per unit"),
-    (FRAME, {"owner": "id"}, "rows: is missing"),
-    (FRAME, {"owner": "id", "rows": 0}, "rows: must be at least 1"),
-    (FRAME, {"owner": "id", "rows": 1.5}, "rows: must be a whole number"),
-    (FRAME, {"owner": "id", "rows": 10**12}, "rows: is more"),
-    (FRAME, {"owner": "who", "rows": 1}, "owner: there is no column 'who'"),
-    (FRAME, {"owner": "age", "rows": 1}, "owner: must be a column of texts"),
-    (FRAME, {"owner": pa.array([1.0] * 6), "rows": 1}, "owner: must be a column of"),
-    (FRAME, {"owner": np.zeros(6, "M8[D]"), "rows": 1}, "owner: must be a column of"),
-    (FRAME, {"owner": [1], "rows": 1}, "table: must have columns of one length"),
-    (FRAME, {"owner": 3, "rows": 1}, "owner: must be a column"),
-    (FRAME, {"name": "t"}, "table: names a table of a dataset"),
-    (FRAME[["sex"]], {}, "domain: there is no column 'age'"),
-    (FRAME.rename(columns={"id": "sex"}), {}, "domain: sex is not one column"),
-    ({"sex": ["f"], "age": [1, 2]}, {}, "table: must have columns of one length"),
-    ({"sex": ["f"], "age": 3}, {}, "domain: age is not one column"),
-    ({"sex": "ff", "age": [1, 2]}, {}, "domain: sex is not one column"),
-    (np.zeros((2, 2)), {}, "table: is not understood"),
-    (pl.from_pandas(FRAME).lazy(), {}, "table: is not understood"),
-    ([("f", 1)], {}, "table: is not understood"),
-    (None, {}, "table: is not understood"),
+    (FRAME, {"rows": 2}, "rows must be 1, because each row is one unit"),
+    (FRAME, {"owner": "id"}, "rows must be declared"),
+    (FRAME, {"owner": "id", "rows": 0}, "rows must be at least 1"),
+    (FRAME, {"owner": "id", "rows": 1.5}, "rows must be a whole number"),
+    (FRAME, {"owner": "id", "rows": 10**12}, "rows must be at most 1,000,000,000"),
+    (FRAME, {"owner": "who", "rows": 1}, "the table has no column 'who'"),
+    (FRAME, {"owner": "age", "rows": 1}, "owner must be a column of strings"),
+    (FRAME, {"owner": pa.array([1.0] * 6), "rows": 1}, "owner must be a column of"),
+    (FRAME, {"owner": np.zeros(6, "M8[D]"), "rows": 1}, "owner must be a column of"),
+    (
+        FRAME,
+        {"owner": [1], "rows": 1},
+        "table must have columns (and owner ids) of equal",
+    ),
+    (FRAME, {"owner": 3, "rows": 1}, "owner must be a column"),
+    (FRAME, {"name": "t"}, "table can be passed only with a dataset"),
+    (FRAME[["sex"]], {}, "the table has no column 'age'"),
+    (
+        FRAME.rename(columns={"id": "sex"}),
+        {},
+        "the table must have exactly one column 'sex'",
+    ),
+    (
+        {"sex": ["f"], "age": [1, 2]},
+        {},
+        "table must have columns (and owner ids) of equal",
+    ),
+    ({"sex": ["f"], "age": 3}, {}, "the table must have exactly one column 'age'"),
+    ({"sex": "ff", "age": [1, 2]}, {}, "the table must have exactly one column 'sex'"),
+    (np.zeros((2, 2)), {}, "table cannot be of type ndarray"),
+    (pl.from_pandas(FRAME).lazy(), {}, "table cannot be of type LazyFrame"),
+    ([("f", 1)], {}, "table cannot be of type list"),
+    (None, {}, "table cannot be of type NoneType"),
 ]
 
 
@@ -271,13 +283,13 @@ def test_a_dataset_is_read_against_a_receipt() -> None:
 def test_questions_about_a_dataset_are_checked_first() -> None:
     dataset = opened()
     for stated, words in (
-        ({}, "rows: is missing"),
-        ({"owner": "id", "rows": 1}, "owner: is the dataset's"),
-        ({"rows": 1, "name": "u"}, "table: must be one of t"),
+        ({}, "rows must be declared"),
+        ({"owner": "id", "rows": 1}, "owner is declared by the dataset"),
+        ({"rows": 1, "name": "u"}, "table must be one of 't'"),
     ):
         with pytest.raises(ArgumentError, match=words):
             source_of(dataset, DOMAIN, **stated)
-    with pytest.raises(ArgumentError, match="no column height"):
+    with pytest.raises(ArgumentError, match="no column 'height'"):
         source_of(dataset, {"height": ["a"]}, rows=1)
     held = dither.Dataset.of({"sex": ["f"]})
     with pytest.raises(ArgumentError, match="columns in memory"):
@@ -288,8 +300,8 @@ def test_notes_say_how_rows_were_read() -> None:
     source: Source = source_of(opened(), DOMAIN, rows=3)
     said = " | ".join(source.notes)
     assert "declared" in said
-    assert "counts for nobody" in said
-    assert "at most 3 rows count" in said
+    assert "are left out" in said
+    assert "at most 3 rows of each unit" in said
     assert "bounds" in said
     plain = " | ".join(source_of(FRAME, DOMAIN).notes)
     assert "at most" not in plain

@@ -23,6 +23,7 @@ from dither.science.synth.asking import question_of
 from dither.science.synth.checking import SHARE, share_of_check
 from dither.science.synth.reading import source_of
 from dither.science.synth.releasing import steps
+from tests.chance import at_least, chance
 from tests.science.synth.tables import DOMAIN, NAMES, counts, people
 
 
@@ -68,10 +69,11 @@ def test_csv_and_json_hold_all_rows(made: synth.Synthetic, tmp_path: Any) -> Non
     assert told["rows"][0]["values"][0] == made.rows[0][0]
 
 
+@chance(1e-12)
 def test_what_is_missing_keeps_its_type() -> None:
     domain = synth.Domain(
         {
-            "smokes": synth.truths(missing=True),
+            "smokes": synth.booleans(missing=True),
             "beds": synth.categories([1, 2, 3], missing=True),
             "ward": synth.categories(["a", "b"], missing=True),
             "day": synth.dates("2020-01-01", "2020-12-31", by="month", missing=True),
@@ -124,11 +126,11 @@ def test_counts_of_other_pairs_come_from_the_model(made: synth.Synthetic) -> Non
     assert np.isposinf(high).all()
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("cost", [{"rho": 0.05}, {"epsilon": 0.5}])
 def test_intervals_of_counts_hold_the_truth(cost: dict[str, float]) -> None:
-    """60 tables of 5 + 10 counts at 95 %, each with noise of its own: below 0.9 of 900
-    is almost seven standard errors away, and noise 1.4 times too large for its interval
-    is seen.
+    """60 tables of 5 + 10 counts at 95 %, each with noise of its own: noise 1.4 times
+    too large for its interval is seen.
     """
     table = people(200)
     held = []
@@ -138,7 +140,7 @@ def test_intervals_of_counts_hold_the_truth(cost: dict[str, float]) -> None:
             truth = counts(table, *names)
             low, high = found.marginal(*names)["count"].interval()
             held += ((low <= truth) & (truth <= high)).tolist()
-    assert np.mean(held) >= 0.9
+    assert sum(held) >= at_least(900, 0.95, 1e-8)
 
 
 def test_more_rows_are_free(made: synth.Synthetic) -> None:
@@ -257,6 +259,7 @@ def test_owners_with_several_rows() -> None:
     assert ones[0] == pytest.approx(2 * ones[1])
 
 
+@chance(1e-12)
 def test_one_row_of_each_owner_is_what_counts() -> None:
     table = people(3000) | {"patient": np.arange(3000) // 3}
     found = synth.mst(table, domain=DOMAIN, owner="patient", rows=1, rho=10)
@@ -311,14 +314,14 @@ def test_accounts_of_gaussian_privacy_pay_too(cost: dict[str, float]) -> None:
 def test_counts_say_first_whose_rows_they_are() -> None:
     table = people(30) | {"patient": np.arange(30) // 3}
     found = synth.mst(table, domain=DOMAIN, owner="patient", rows=2, rho=1)
-    words = "counts of rows that lie in the domain, at most 2 of each patient"
+    words = "counts of rows in the domain, at most 2 of each patient"
     assert str(found.marginal("age")).startswith(words)
 
 
 def test_the_share_of_the_account_is_shown() -> None:
     budget = Budget(epsilon=2)
     found = synth.mst(people(9), domain=DOMAIN, epsilon=0.5, budget=budget)
-    assert "it took 25 % of the account" in str(found)
+    assert "cost: 25 % of the account budget, receipt 3" in str(found)
     alone = synth.mst(people(9), domain=DOMAIN, epsilon=0.5)
     assert "of the account" not in str(alone)
 

@@ -11,6 +11,7 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.science import synth
+from dither.science.synth.quality import _within
 from dither.science.synth.report import (
     NOISE,
     PRIVATELY,
@@ -18,6 +19,7 @@ from dither.science.synth.report import (
     TableError,
     _shown,
 )
+from tests.chance import chance
 from tests.science.synth.tables import DOMAIN, NAMES, counts, people
 
 PAIRS = 6
@@ -48,27 +50,29 @@ def test_every_column_and_every_pair_has_a_line(made: synth.Synthetic) -> None:
         assert one.error is not None
         assert 0 <= one.low <= one.error <= one.high <= 2
     assert told.worst in told.errors
-    with pytest.raises(ArgumentError, match="no column or pair"):
+    with pytest.raises(ArgumentError, match="must be one column or pair"):
         told.error("age", "height")
 
 
+@chance(1e-8)
 def test_errors_that_were_measured_privately_are_near_the_true_ones() -> None:
-    """Three times the ±, which is more than six deviations of each part of the noise:
-    one false alarm in 10 million.
-    """
+    """3.5 times the ±, which is 7 deviations of each part of the noise."""
     table = people()
     found = synth.mst(table, domain=DOMAIN, rho=0.5, check=0.5)
     one = found.report().errors[0]
     assert one.high is not None
     assert one.error is not None
-    reach = 3 * max(one.high - one.error, 0.01)
+    reach = 3.5 * max(one.high - one.error, 0.01)
     for one in found.report().errors:
         assert one.error == pytest.approx(exact(table, found, *one.columns), abs=reach)
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("cost", [{"rho": 0.02}, {"epsilon": 0.5}])
 def test_intervals_of_errors_hold(cost: dict[str, float]) -> None:
-    """70 tables of 10 errors at 95 %: below 0.89 of 700 is seven standard errors away."""
+    """70 tables of 10 errors at 95 %. Those of a table have noise in common: they hold in
+    0.97 of all, with a standard error of 0.0063.
+    """
     table, held = people(300), []
     for _ in range(70):
         found = synth.mst(table, domain=DOMAIN, **cost)
@@ -98,14 +102,15 @@ def test_means_are_of_all_tables(made: synth.Synthetic) -> None:
 SPARSE = synth.Domain({name: list(range(20)) for name in "abc"})
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("n", [None, 20, 5000])
 @pytest.mark.parametrize("cost", [{"rho": 5.0}, {"epsilon": 0.5}])
 def test_intervals_hold_for_sparse_tables_and_any_number_of_rows(
     cost: dict[str, float], n: int | None
 ) -> None:
     """30 tables with 6 errors and 2 means each; two ± at 97.5 % hold more often than
-    95 % together: below 0.87 of 240 is more than five standard errors away, and none of
-    the ends may be without the truth in each table.
+    95 % together, here nearly always, and none of the ends may be without the truth in
+    each table.
     """
     drawn = np.random.default_rng(3)  # allowed: test inputs, not noise
     table = {name: drawn.integers(0, 20, 200) for name in "abc"}
@@ -136,11 +141,22 @@ def _away(real: Any, drawn: Any, places: list[int]) -> float:
     return float(np.abs(shares[0] - shares[1]).sum())
 
 
+@chance(1e-8)
 def test_a_mean_that_noise_hides_is_not_known() -> None:
-    found = synth.mst(people(20), domain=DOMAIN, epsilon=0.01)
-    told = found.report()
-    assert told.mean(2) is None
-    assert "not known" in str(told)
+    """One of 190 releases draws so far out that it says something."""
+    made = (synth.mst(people(20), domain=DOMAIN, epsilon=0.01) for _ in range(4))
+    told = [release.report() for release in made]
+    hidden = next(report for report in told if report.mean(2) is None)
+    assert "not known" in str(hidden)
+
+
+def test_an_error_beyond_all_errors_is_not_known() -> None:
+    """Noise that moves an interval beyond the largest error, or below 0, leaves none
+    that looks exact.
+    """
+    assert _within(30.0, 2.0, 10.0) == (2.0, 0.0, 2.0)
+    assert _within(-30.0, 2.0, 10.0) == (0.0, 0.0, 2.0)
+    assert _within(15.0, 2.0, 10.0) == (1.5, 1.3, 1.7)
 
 
 def test_rows_drawn_again_say_whose_errors_these_are(made: synth.Synthetic) -> None:
@@ -209,11 +225,11 @@ def test_a_public_frame_as_target(made: synth.Synthetic, kind: Any) -> None:
         ({("sex",): {"x": 1}}, "not declared"),
         ({("sex",): {"f": -1}}, "counts or shares"),
         ({("sex",): {"f": "many"}}, "counts or shares"),
-        ({("sex",): {"f": 0}}, "all 0"),
+        ({("sex",): {"f": 0}}, "must not all be 0"),
         ({("age", "sex", "smokes"): {}}, "one column or two"),
         ({("sex", "sex"): {}}, "one column or two"),
-        ({"height": [1]}, "no column of the domain"),
-        (7, "no column of the domain"),
+        ({"height": [1]}, "must have a column of the domain"),
+        (7, "must have a column of the domain"),
     ],
 )
 def test_targets_that_are_none(made: synth.Synthetic, targets: Any, words: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dither.science.synth.sampling import Rows, rounded, spread
+from tests.chance import chance
 
 
 def drawn(seed: int) -> np.random.Generator:
@@ -22,10 +23,11 @@ def test_counts_are_rounded_up_or_down_and_sum_up() -> None:
     assert (np.abs(found - shares * totals[:, None]) < 1 + 1e-9).all()
 
 
+@chance(1e-8)
 def test_counts_are_right_on_average() -> None:
     shares, times = np.array([0.05, 0.33, 0.12, 0.5]), 40_000
     found = rounded(np.tile(shares, (times, 1)), np.full(times, 5)).mean(axis=0)
-    # z = 6 with a deviation of 1/2 at most: a false alarm once in 10^8 runs
+    # with a deviation of 1/2 at most
     assert (np.abs(found - shares * 5) < 6 * 0.5 / math.sqrt(times)).all()
 
 
@@ -45,6 +47,7 @@ def test_codes_are_spread_evenly_within_their_groups() -> None:
         assert abs(int((part == 2).sum()) - 10) <= 2
 
 
+@chance(1e-8)
 def test_a_code_comes_first_as_often_as_its_share() -> None:
     times = 20_000
     found = spread(np.tile([1, 3], (times, 1))).reshape(times, 4)
@@ -66,6 +69,7 @@ def test_pairs_are_those_of_the_shares_up_to_two_rows() -> None:
     assert np.abs(counts - 10_000 * pair).max() <= 2
 
 
+@chance(1e-20)
 def test_columns_with_one_parent_are_independent_given_it() -> None:
     pair = drawn(4).dirichlet(np.ones(12)).reshape(3, 4)
     rows, count = Rows(30_000, 4), 30_000
@@ -82,13 +86,14 @@ def test_columns_with_one_parent_are_independent_given_it() -> None:
         assert np.abs(counts - expected).max() < 43
 
 
+@chance(1e-12)
 def test_the_order_of_rows_is_random() -> None:
     rows = Rows(1000, 1)
     rows.draw(0, None, np.full((1, 10), 0.1))
     found = rows.shuffled()[:, 0]
     assert np.bincount(found).tolist() == [100] * 10
     first = np.bincount(found[:100], minlength=10)
-    # P(some code more than 40 times among the first 100) is below 10^-12
+    # one tenth each
     assert first.max() < 40
 
 
@@ -113,6 +118,7 @@ def test_columns_of_many_codes() -> None:
     assert sorted(set(map(tuple, found.tolist()))) == [(size - 2, 0), (size - 1, 1)]
 
 
+@chance(5e-8)
 def test_small_tables_are_right_on_average() -> None:
     """Also for columns that follow the same one, and for those two steps apart."""
     source, count, times = drawn(6), 12, 3000
@@ -129,7 +135,7 @@ def test_small_tables_are_right_on_average() -> None:
         np.add.at(beside, (rows.table[1], rows.table[2]), 1)
         np.add.at(apart, (rows.table[0], rows.table[3]), 1)
     given = pair / pair.sum(axis=1)[:, None]
-    # z = 6, and independent draws would vary no less than these
+    # independent draws would vary no less than these
     margin = 6 * math.sqrt(0.25 / (count * times))
     assert np.abs(beside / count / times - given.T @ other).max() < margin
     steps = below / below.sum(axis=1)[:, None]

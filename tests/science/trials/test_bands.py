@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dither.mechanisms import Gaussian, Laplace
-from dither.science.trials.bands import FEWER, Bands, Margins, gradients, reach
+from dither.mechanisms import Laplace
+from dither.science.trials.bands import FEWER, Bands, Margins, gradients
 from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 from tests.science.trials.simulated import continuous, mechanism, noisy, people
 
@@ -39,14 +39,6 @@ def test_noise_counts_for_more_where_few_are_at_risk():
     noise = Margins(table, mechanism(1.0)).noise[0]
     np.testing.assert_allclose(noise, plain * more**2)
     assert more[1] > more[0] > 1
-
-
-def test_reach_is_that_of_one_noise_or_of_many():
-    laplace, gaussian = mechanism(0.1), Gaussian(sensitivity=1, rho=0.001)
-    assert reach(laplace, 800.0, 0.95) == pytest.approx(2.12, abs=0.03)
-    assert reach(gaussian, gaussian.scale**2, 0.95) == pytest.approx(1.96, abs=0.03)
-    assert reach(laplace, 800.0, 0.5) == pytest.approx(0.6745, abs=1e-3)
-    assert reach(Laplace(sensitivity=2, epsilon=1e6), 0.0, 0.95) > 1.95
 
 
 CASES = {

@@ -10,6 +10,7 @@ from scipy import stats
 
 from dither import ArgumentError, Budget, Unit, UnitMismatch
 from dither.science import trials
+from tests.chance import chance
 
 REPLACE = Unit("person", "replace")  # type: ignore[arg-type]
 COMES = Unit("person")
@@ -32,6 +33,7 @@ def people(cells: Any) -> tuple[list[Any], list[Any]]:
 CELLS = [[30, 12], [18, 25], [22, 9]]
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("sizes", [None, (42, 43, 31)])
 def test_without_noise_it_is_scipys(sizes: Any) -> None:
     rows, columns = people(CELLS)
@@ -41,11 +43,13 @@ def test_without_noise_it_is_scipys(sizes: Any) -> None:
     wanted = stats.chi2_contingency(CELLS, correction=False)
     assert found.statistic == pytest.approx(wanted.statistic, rel=1e-12)
     assert found.dof == wanted.dof
-    assert found.pvalue == pytest.approx(wanted.pvalue, abs=0.01)
+    # of simulated tables
+    assert found.pvalue == pytest.approx(wanted.pvalue, abs=0.02)
     counts = [count for _, _, count in found.table.rows]
     assert counts == np.ravel(CELLS).tolist()
 
 
+@chance(1e-20)
 def test_without_noise_goodness_of_fit_is_scipys() -> None:
     labels = ["a"] * 30 + ["b"] * 45 + ["c"] * 25 + [None, "z"]
     levels = ("a", "b", "c")
@@ -96,11 +100,11 @@ def test_other_tables_have_none() -> None:
     found = trials.chi2_contingency(rows, columns, levels=LEVELS, epsilon=1.0)
     with pytest.raises(ArgumentError, match="two rows and two columns"):
         found.odds_ratio()
-    with pytest.raises(ArgumentError, match="one of the rows"):
+    with pytest.raises(ArgumentError, match="must be the label of a row"):
         found.proportion("z")
-    with pytest.raises(ArgumentError, match="table have"):
+    with pytest.raises(ArgumentError, match=r"from \.table"):
         found.interval()
-    with pytest.raises(ArgumentError, match="not known"):
+    with pytest.raises(ArgumentError, match="read its statistic and pvalue"):
         found.confidence_interval()
     assert str(found)
 

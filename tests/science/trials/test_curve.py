@@ -43,6 +43,20 @@ def test_a_known_size_takes_its_surplus_from_all_cells():
     assert table.leaving(1.0).at_risk.tolist() == [[19.0, 12.0]]
 
 
+def test_numbers_that_are_printed_can_be_true():
+    """Noise made 3 deaths negative: 53 of 50 would be at risk after them."""
+    cells = np.array([[-3, 20, 1, 4, 28, 0]])
+    table = LifeTable.of(cells, 2.0, np.array([50]))
+    assert table.at_risk.tolist() == [[50.0, 52.0]]
+    at_risk, deaths = table.possible
+    assert at_risk.tolist() == [[50.0, 50.0]]
+    assert deaths.tolist() == [[0.0, 20.0]]
+    alone = LifeTable.of(np.array([[2, 9, -8, 0, -2]]), 2.0, None)
+    at_risk, deaths = alone.possible
+    assert at_risk.tolist() == [[4.0, 4.0]]
+    assert deaths.tolist() == [[2.0, 4.0]]
+
+
 @pytest.mark.parametrize("before", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("known", [False, True])
 def test_the_noise_at_risk_is_that_of_the_sum(known, before):

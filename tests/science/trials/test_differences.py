@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dither.science.trials import mean
 from dither.science.trials.differences import Difference
 from dither.science.trials.moments import Noisy, Scale
 
@@ -36,8 +37,10 @@ def test_sampling_makes_an_interval_longer() -> None:
 
 
 def test_nothing_lies_beyond_the_bounds() -> None:
-    found = Difference((arm(0.9, people=1.0, noise=50.0),), SCALE)
-    assert found.ends(0.95) == (0.0, 10.0)
+    for _ in range(20):
+        found = mean([10.0, 10.0], bounds=(0, 10), size=2, epsilon=0.01)
+        for low, high in (found.interval(), found.confidence_interval()):
+            assert 0 <= low <= found.value <= high <= 10
 
 
 def test_noise_that_makes_a_variance_negative_does_not_shorten_the_interval() -> None:

@@ -19,6 +19,7 @@ from dither.science.trials import kruskal_wallis
 from dither.science.trials.columns import Reals
 from dither.science.trials.kruskal_wallis import GRID, Arms, lengths
 from dither.science.trials.null import Law
+from tests.chance import at_most, chance
 from tests.science.trials.laws import COSTS, quiet
 
 NAN = float("nan")
@@ -43,7 +44,7 @@ def test_without_noise_it_is_scipys_statistic(
     low, high = found.interval()
     assert 0 <= low < wanted < high
     assert "any arm differs" in str(found)
-    assert "a person who is replaced stays in theirs" in str(found)
+    assert "a replaced person stays in the same arm" in str(found)
     with pytest.raises(ArgumentError, match="confidence_interval"):
         found.confidence_interval()
 
@@ -169,11 +170,12 @@ def all_roots(study: Arms, values: Reals) -> Reals:
     return np.array(found, np.float64)
 
 
+@chance(1e-9)
 def test_large_studies_have_normal_sums() -> None:
     sizes = (40, 60, 20)
     exact = np.quantile(lengths(kruskal_wallis._orders(sizes), sizes), (0.5, 0.95))
     normal = np.quantile(lengths(kruskal_wallis._normal(sizes), sizes), (0.5, 0.95))
-    np.testing.assert_allclose(normal, exact, rtol=0.05)
+    np.testing.assert_allclose(normal, exact, rtol=0.06)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +207,8 @@ def test_bad_questions_cost_nothing(groups: Any, words: Any, named: str) -> None
         trials.kruskal([1], [2], sizes=(1, 1), epsilon=1.0, budget=Budget(epsilon=1.0))
 
 
+@chance(1e-7)
 def test_power_is_what_simulations_find() -> None:
-    """1,000 trials: off by 5.5 standard errors once in 3e7 runs."""
     source = np.random.default_rng(8)  # allowed: test inputs, not noise
     found = [
         trials.kruskal(x, y + 0.4, z + 0.8, sizes=(40, 40, 40), epsilon=1.0).pvalue
@@ -236,9 +238,10 @@ def test_bad_plans_are_refused(words: Any, named: str) -> None:
         trials.power("kruskal", **({"effect": 0.5, "epsilon": 1.0} | words))
 
 
+@chance(1e-8)
 def test_false_alarms_are_rare() -> None:
-    """Outcomes with three values, a tenth missing. 800 trials: at a rate of
-    0.05, more than this once in 2e7 runs.
+    """Outcomes with three values, a tenth missing. The law that p-values come from is
+    simulated too, so that the rate may be 0.06.
     """
     source = np.random.default_rng(9)  # allowed: test inputs, not noise
     outcomes = source.integers(0, 3, (800, 3, 30)).astype(float)
@@ -247,7 +250,7 @@ def test_false_alarms_are_rare() -> None:
         trials.kruskal(*groups, sizes=(30, 30, 30), epsilon=3.0).pvalue <= 0.05
         for groups in outcomes
     ]
-    assert np.mean(found) <= 0.098
+    assert sum(found) <= at_most(800, 0.06, 1e-8)
 
 
 def test_declared_people_take_no_memory() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.science import trials
+from tests.chance import chance
 
 RNG = np.random.default_rng(9)
 BOUNDS = (-5, 5)
@@ -27,14 +28,17 @@ def found(n: int, effect: float, epsilon: float) -> float:
     return hits / ROUNDS
 
 
+@chance(1e-7)
 def test_power_of_means_is_that_of_drawn_studies() -> None:
     planned = trials.power(
         "mean_difference", effect=0.5, n=100, bounds=BOUNDS, epsilon=1
     )
     assert 0.35 < planned < 0.55
-    assert found(100, 0.5, 1) == pytest.approx(planned, abs=0.24)  # six deviations
+    # 150 studies stray by 0.24, and plans by 0.05
+    assert found(100, 0.5, 1) == pytest.approx(planned, abs=0.3)
 
 
+@chance(1e-7)
 def test_power_of_a_slope_is_that_of_drawn_studies() -> None:
     planned = trials.power(
         "linregress", slope=0.3, n=200, x_bounds=(-1, 1), y_bounds=(-1, 1),
@@ -49,9 +53,10 @@ def test_power_of_a_slope_is_that_of_drawn_studies() -> None:
         )
         assert test.pvalue is not None
         hits += test.pvalue <= 0.05
-    assert hits / ROUNDS == pytest.approx(planned, abs=0.25)
+    assert hits / ROUNDS == pytest.approx(planned, abs=0.3)
 
 
+@chance(1e-9)
 def test_power_of_medians_is_about_that_of_drawn_studies() -> None:
     planned = trials.power(
         "median_difference", effect=1, n=200, bounds=BOUNDS, epsilon=1
@@ -66,6 +71,7 @@ def test_power_of_medians_is_about_that_of_drawn_studies() -> None:
     assert hits / ROUNDS == pytest.approx(planned, abs=0.35)
 
 
+@chance(1e-9)
 def test_power_of_a_shift_is_about_that_of_drawn_studies() -> None:
     planned = trials.power(
         "location_shift", effect=0.7, n=200, within=BOUNDS, epsilon=1

@@ -12,12 +12,14 @@ import dither
 from dither import ArgumentError, Budget, Unit, UnitMismatch
 from dither.science.trials.medians import Middles, median, median_difference
 from dither.science.trials.moments import Scale
+from tests.chance import at_least, chance
 
 PATIENT = Unit("patient", "replace")
 RNG = np.random.default_rng(5)
 BOUNDS = (0.0, 20.0)
 
 
+@chance(2e-9)
 def test_intervals_hold_the_medians_of_people_and_population() -> None:
     rounds, covered, here = 60, 0, 0
     for _ in range(rounds):
@@ -27,11 +29,11 @@ def test_intervals_hold_the_medians_of_people_and_population() -> None:
         covered += low <= np.e - 1 <= high
         inner, outer = found.interval()
         here += inner <= np.median(x) - np.median(y) <= outer
-    # 95 % each: fewer than 43 of 60 has a probability below 1e-8
-    assert covered >= 43
-    assert here >= 43
+    assert covered >= at_least(rounds, 0.95, 1e-9)
+    assert here >= at_least(rounds, 0.95, 1e-9)
 
 
+@chance(1e-9)
 def test_arms_may_be_skewed_to_opposite_sides() -> None:
     covered = 0
     for _ in range(60):
@@ -39,9 +41,10 @@ def test_arms_may_be_skewed_to_opposite_sides() -> None:
         found = median_difference(x, y, bounds=BOUNDS, sizes=(50, 50), epsilon=1)
         low, high = found.confidence_interval()
         covered += low <= 2 * np.e - 20 <= high
-    assert covered >= 43
+    assert covered >= at_least(60, 0.95, 1e-9)
 
 
+@chance(1e-12)
 def test_the_interval_gets_short_with_people_and_budget() -> None:
     x = RNG.normal(10, 2, 100_000)
     found = median(x, bounds=BOUNDS, size=100_000, epsilon=5)
@@ -57,6 +60,7 @@ def test_a_higher_rate_than_was_asked_for_says_the_bounds() -> None:
     assert found.confidence_interval(0.5) == found.confidence_interval(0.95)
 
 
+@chance(1e-20)
 def test_constant_outcomes_on_a_point_have_no_width() -> None:
     found = median([10.0] * 2000, bounds=BOUNDS, size=2000, points=20, epsilon=5)
     assert tuple(found.confidence_interval()) == (10.0, 10.0)
@@ -70,6 +74,7 @@ def test_ends_are_the_points_themselves() -> None:
             assert Middles((ends,), Scale(0.0, 1.0), 0.95).ends(0.9) == ends
 
 
+@chance(1e-12)
 def test_missing_outcomes_widen_the_interval_and_do_not_move_it() -> None:
     there = [10.0] * 1200
     found = median([*there, *[None] * 800], bounds=BOUNDS, size=2000, epsilon=5)

@@ -72,5 +72,5 @@ def test_large_groups_are_planned_too() -> None:
 
 
 def test_too_few_people_for_the_cost_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="all of the bounds"):
+    with pytest.raises(ArgumentError, match="as wide as the bounds"):
         around(Question("m", Cost(epsilon=0.1), PERSON), (50,), 0.95, None)

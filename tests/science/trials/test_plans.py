@@ -17,11 +17,10 @@ from dither.science.trials.null import Law
 from dither.science.trials.proportions import Fixed
 from dither.science.trials.squares import Independence, pvalue
 from dither.science.trials.tulap import Tulap
+from tests.chance import chance
 
 NEAR = 0.2
-"""The share that rejects of 100 studies from a seed may be so far off. Where fresh
-noise is drawn for nulls, bounds leave a chance below 1e-7.
-"""
+"""The share that rejects of 100 studies from a seed may be so far off."""
 
 
 def noise(source: Any, law: Law, shape: Any) -> Any:
@@ -60,6 +59,7 @@ def test_the_power_of_two_arms_is_about_right() -> None:
     assert trials.power("odds_ratio", n=80, proportions=(0.6, 0.4), epsilon=1) == power
 
 
+@chance(1e-9)
 @pytest.mark.parametrize("public", [False, True])
 def test_the_power_of_a_table_is_about_right(public: bool) -> None:
     source = np.random.default_rng(3)  # allowed: test inputs, not noise
@@ -83,6 +83,7 @@ def test_the_power_of_a_table_is_about_right(public: bool) -> None:
     assert power == pytest.approx(found / 50, abs=0.38)
 
 
+@chance(1e-9)
 def test_the_power_of_a_test_of_tests_is_about_right() -> None:
     source = np.random.default_rng(4)  # allowed: test inputs, not noise
     arm = np.repeat([0, 1], 200)
@@ -94,8 +95,7 @@ def test_the_power_of_a_test_of_tests_is_about_right() -> None:
         )
         found += test.pvalue <= 0.05
     power = trials.power("test_of_tests", n=200, effect=0.5, epsilon=1)
-    # 60 studies: farther off than 0.35 with a chance below 1e-7
-    assert power == pytest.approx(found / 60, abs=0.35)
+    assert power == pytest.approx(found / 60, abs=0.4)
 
 
 def test_more_people_and_more_budget_find_more() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dither.science import trials
 from dither.science.trials.columns import Reals
 from dither.science.trials.ranks import capped, signed, wins
 
@@ -109,3 +110,17 @@ def test_one_difference_that_is_replaced(size: int) -> None:
         values = [signed(np.array([*others, one])) for one in amounts]
         farthest = max(farthest, max(values) - min(values))
     assert farthest == 2 * size
+
+
+def test_statistics_lie_in_their_intervals() -> None:
+    x, y, z = (drawn(seed, 5, "free") for seed in range(3))
+    asked = (
+        lambda: trials.mannwhitneyu(x, y, sizes=(5, 5), epsilon=0.3),
+        lambda: trials.wilcoxon(x, y, size=5, epsilon=0.3),
+        lambda: trials.kruskal(x, y, z, sizes=(5, 5, 5), epsilon=0.3),
+    )
+    for test in asked:
+        for _ in range(50):
+            found = test()
+            low, high = found.interval()
+            assert low <= found.value <= high

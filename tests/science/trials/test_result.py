@@ -47,10 +47,10 @@ def test_it_reads_like_scipys():
 
 def test_it_says_what_it_stands_on():
     lines = str(released()).splitlines()
-    assert lines[0].startswith("U: 3 (2 to 4")
-    assert lines[1] == "superiority: 0.2 to inf in the population (95 %)"
-    assert lines[2] == "p = 0.03, two-sided"
-    assert lines[-1] == "assumes one record for each patient"
+    assert lines[0] == "U: 3 (95 % interval 2 to 4)"
+    assert lines[1] == "superiority in the population: 0.2 to inf (95 % interval)"
+    assert lines[2] == "p = 0.03 (two-sided)"
+    assert lines[-1] == "note: assumes one record for each patient"
 
 
 def test_it_is_written_with_its_pvalue():
@@ -79,5 +79,8 @@ def test_a_rate_lies_between_0_and_1(level):
 
 def test_a_result_without_population_says_so():
     found = TrialRelease("U", 3.0, (SOURCE,))
-    with pytest.raises(ArgumentError, match="these people"):
+    with pytest.raises(ArgumentError, match="for U; read its statistic and pvalue"):
+        found.confidence_interval()
+    found = TrialRelease("U", 3.0, (SOURCE,), Ends(2.0, 4.0))
+    with pytest.raises(ArgumentError, match="value of these people"):
         found.confidence_interval()

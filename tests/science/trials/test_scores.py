@@ -34,6 +34,16 @@ def test_noise_of_the_scores_against_differences(known, before):
     np.testing.assert_allclose(found / 1e-9, expected, atol=1e-5)
 
 
+def test_nobody_left_at_risk_divides_nothing():
+    """Noise may make it so where people are taken to have left early."""
+    nobody = LifeTable(np.zeros((2, 1)), np.ones((2, 1)), np.array([3.0, -3.0]), 1.0)
+    scores = Scores(nobody.leaving(1.0), np.array([True]))
+    assert scores.pooled.tolist() == [0.0]
+    assert np.isfinite(scores.values).all()
+    assert np.isfinite(scores.noise).all()
+    assert np.isfinite(scores.sampling).all()
+
+
 def test_reachable_scores_hold_all_places_of_censoring():
     """All corners, and points between, of when the censored of each arm left."""
     rng = np.random.default_rng(5)

@@ -19,6 +19,7 @@ from dither.science.trials.squares import (
     sized,
     with_noise,
 )
+from tests.chance import at_most, chance
 
 NOISELESS = Law.of(Laplace(sensitivity=1, epsilon=1e4))
 
@@ -140,17 +141,17 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(squares, "FEWEST", 199)
 
 
+@chance(1e-8)
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(("rows", "columns"), NULLS)
 def test_a_true_null_is_seldom_rejected(rows: Any, columns: Any) -> None:
-    # at a rate of 0.05, 120 runs give more than 25 with a chance of 4e-9
-    assert rejected(rows, columns, 100, 0.3, 120) <= 25 / 120
+    assert rejected(rows, columns, 100, 0.3, 120) <= at_most(120, 0.05, 1e-8) / 120
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(("rows", "columns"), NULLS)
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 def test_the_level_holds(rows: Any, columns: Any, epsilon: float) -> None:
-    # six standard errors
-    assert rejected(rows, columns, 100, epsilon, 600) <= 0.05 + 6 * 0.0089
+    assert rejected(rows, columns, 100, epsilon, 600) <= at_most(600, 0.05, 1e-8) / 600

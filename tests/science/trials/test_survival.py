@@ -133,7 +133,7 @@ def test_arms_are_read_off_a_public_column(monkeypatch):
         epsilon=5,
     )
     assert found.arms == ("a", "b")
-    assert "who is in which arm is public" in found.notes
+    assert "the assignment of people to arms is public" in found.notes
     assert found.curves.tolist() == [[0.7, 0.7, 0.7]] * 2
     assert found.keys[0] == ("a", 1.0)
     assert found[("b", 3)].value == 0.7
@@ -153,7 +153,7 @@ def test_columns_of_many_kinds(monkeypatch, wrap):
 def test_costs_and_relations():
     data = ([1.0] * 50, [1] * 50)
     alone = trials.kaplan_meier(*data, edges=EDGES, epsilon=1)
-    assert str(alone.guarantee) == "ε = 1 (pure), one person, replace"
+    assert str(alone.guarantee) == "ε = 1 (pure), protects one person (replace)"
     assert alone.bands.mechanism.sensitivity == 2
     coming = Budget(epsilon=2.0, unit=COMING)
     found = trials.kaplan_meier(*data, edges=EDGES, epsilon=1, budget=coming)
@@ -171,7 +171,7 @@ def test_costs_and_relations():
     named = trials.kaplan_meier(
         *data, edges=EDGES, groups=["a"] * 50, arms=["a"], epsilon=1, budget=coming
     )
-    assert "who is in which arm is public" not in named.notes
+    assert "the assignment of people to arms is public" not in named.notes
 
 
 DATA = ([1.0, 2.0], [1, 0])

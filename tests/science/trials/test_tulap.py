@@ -11,6 +11,7 @@ from scipy import stats
 from dither.mechanisms import Gaussian, Laplace
 from dither.science.trials.null import Law
 from dither.science.trials.tulap import Binomial, Tulap, bisect, uniform
+from tests.chance import chance
 
 
 def laplace(epsilon: float) -> Law:
@@ -66,6 +67,7 @@ def test_certain_counts(p: float) -> None:
     assert Binomial(7, p).values.tolist() == [7 * p]
 
 
+@chance(1e-20)
 def test_uniform_numbers_lie_around_zero() -> None:
     found = [uniform() for _ in range(2000)]
     assert -0.5 < min(found) < -0.45

@@ -65,8 +65,8 @@ def _named(invariants: Any) -> tuple[str, ...]:
     if odd is not None:
         raise ArgumentError(
             "invariants",
-            f"{odd!r:.60} would read like several facts, or like another one; name a "
-            "level without commas, and without blanks around it",
+            f"cannot contain the level {odd!r:.60}: with a comma, or a blank at an end, "
+            "its exact total could be mistaken for another one; rename the level",
         )
     return found
 
@@ -88,8 +88,9 @@ def check_level(geography: Geography, level: int) -> None:
         name = geography.levels[level]
         raise ArgumentError(
             "invariants",
-            f"are exact totals by the labels of {name!r}, and these start again in "
-            "other places; give it labels that name one place each, such as full ids",
+            f"cannot contain {name!r}: exact totals are counted per label, and several "
+            "places of this level have the same label; use labels that name one place "
+            "each, such as full ids",
         )
 
 
@@ -107,8 +108,8 @@ def question_of(
     if needed and dataset is not None and len(dataset.catalogue.private) > 1:
         raise ArgumentError(
             "invariants",
-            "need a dataset of one private table: the account knows exact totals of one "
-            "only, and not of several; open the table by itself",
+            "need a dataset with one private table, because an account can have exact "
+            "totals of one table only; open this table by itself",
         )
     asked = _unit(cost.get("budget"), dataset, stated, needed, owner)
     question = Question.of("census", cost, unit=asked, dataset=dataset)
@@ -157,7 +158,7 @@ def _held(held: Unit, stated: str | Unit | None) -> Unit:
     if not held.follows_from(stated):
         raise UnitMismatch(
             "unit",
-            f"is {stated}, and the account is for {held}; leave unit out, or open an "
+            f"is {stated}, but the account is for {held}; leave unit out, or open an "
             "account for that unit",
         )
     return stated
@@ -168,9 +169,9 @@ def _check_rows(held: Unit) -> None:
     if held.name not in (PERSON, ROW.name) and held.name not in OTHERS:
         raise UnitMismatch(
             "unit",
-            f"is missing: the account is for one {held.name}; pass "
-            f"unit={held.name!r} if each row is one, or owner= and rows= if it has "
-            "several",
+            f"is missing, and the account is for one {held.name}; pass "
+            f"unit={held.name!r} if each row is one {held.name}, or owner= and rows= if "
+            f"one {held.name} may have several rows",
         )
 
 
@@ -179,8 +180,8 @@ def _check_name(held: Unit, stated: str | Unit | None) -> None:
     if wanted is not None and wanted != held.name:
         raise UnitMismatch(
             "unit",
-            f"is one {wanted}, and the account is for {held}; persons and households "
-            f"have accounts of their own: open one with census.unit({wanted!r})",
+            f"is {wanted!r}, but the account is for {held}; pay from a separate account, "
+            f"opened with unit=census.unit({wanted!r})",
         )
     check_counted(held)
 
@@ -190,15 +191,16 @@ def check_counted(held: Unit) -> None:
     if held.name in OTHERS:
         raise UnitMismatch(
             "budget",
-            f"is an account for one {held.name}, and a census counts people or "
-            f"households; open one with census.unit({PERSON!r})",
+            f"is an account for one {held.name}, but a census counts people or "
+            f"households; open an account with unit=census.unit({PERSON!r})",
         )
 
 
 def _too_late(held: Unit, missing: list[str], levels: tuple[str, ...]) -> str:
     return (
-        f"come before the account: it is for {held}, and does not know the exact "
-        f"{', '.join(missing)}; leave invariants out and let the totals have noise. "
-        "What an account was opened for stays; before the first one opens for these "
-        f"people, say census.unit({held.name!r}, invariants={list(levels)})"
+        f"must be declared before the account opens: this account is for {held}, "
+        f"without the exact {', '.join(missing)}; leave invariants out, so that the "
+        "totals have noise. An account keeps the unit that it was opened with; before "
+        "the first account for these people opens, declare "
+        f"unit=census.unit({held.name!r}, invariants={list(levels)})"
     )

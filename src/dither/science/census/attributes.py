@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dither.dataset import Dataset
 from dither.errors import ArgumentError
 from dither.mechanisms.values import real
-from dither.science.arrays import items_of, numeric, truths
+from dither.science.arrays import booleans, items_of, numeric
 from dither.science.census.labels import LONGEST, Codes, Coding, declared
 
 __all__ = ["Attribute", "Attributes", "Categories", "Edges", "attributes_of", "edges"]
@@ -86,14 +86,14 @@ def edges(cuts: Sequence[float]) -> Edges:
     fine = all(math.isfinite(one) and abs(one) <= LARGEST for one in found)
     if len(found) < 2 or not rising or not fine or len(found) > MOST_CATEGORIES:
         raise ArgumentError(
-            "edges", "must be two or more rising numbers, such as [0, 18, 65, 110]"
+            "edges", "must be two or more increasing numbers, such as [0, 18, 65, 110]"
         )
     return Edges(found)
 
 
 def _numbers(column: Any) -> Reals:
-    """Each item as a float, NaN for what is no number."""
-    found = None if truths(column) else numeric(column)
+    """Each item as a float, NaN for what is not a number."""
+    found = None if booleans(column) else numeric(column)
     if found is not None:
         return found
     items = items_of(column)
@@ -101,8 +101,9 @@ def _numbers(column: Any) -> Reals:
 
 
 def _number(item: Any) -> float:
-    """One item as a float, by itself; NaN for what is no number. A text that is a
-    number counts as that: one odd text among numbers makes texts of them all.
+    """One item as a float, by itself; NaN for what is not a number. A string that is a
+    number is read as that number: one odd string among numbers makes strings of them
+    all.
     """
     if type(item) is float:
         return item
@@ -120,7 +121,9 @@ def _number(item: Any) -> float:
             # what one complex number makes of all reals beside it
             return float(item.real) if item.imag == 0 else math.nan
         return float(real(item))
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return math.nan
 
 
@@ -149,10 +152,10 @@ class Attributes:
     def place(self, name: Any, argument: str) -> int:
         if name in self.named:
             return self.names.index(name)
-        listed = ", ".join(map(repr, self.names)) or "none"
+        listed = ", ".join(map(repr, self.names))
+        way_out = f"use one of {listed}" if listed else "declare it in attributes="
         raise ArgumentError(
-            argument,
-            f"there is no attribute {name!r:.40}; the attributes are {listed}",
+            argument, f"the census has no attribute {name!r:.40}; {way_out}"
         )
 
     def labels(self, marginal: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -164,7 +167,9 @@ class Attributes:
         """A weight for each cell: 1 where all named categories fit."""
         found = np.ones(self.sizes)
         if where is not None and not isinstance(where, Mapping):
-            raise ArgumentError("where", 'must be categories, such as {"sex": "f"}')
+            raise ArgumentError(
+                "where", 'must be categories by attribute, such as {"sex": "f"}'
+            )
         for name, wanted in (where or {}).items():
             axis = self.place(name, "where")
             several = isinstance(wanted, list | tuple | set | frozenset | np.ndarray)
@@ -184,7 +189,9 @@ class Attributes:
         if found is None or found < 0:
             listed = ", ".join(map(repr, held.labels[:12]))
             raise ArgumentError(
-                argument, f"{name!r} has no {label!r:.40}; it has {listed}"
+                argument,
+                f"the attribute {name!r} has no category {label!r:.40}; use one of "
+                f"{listed}",
             )
         return found
 
@@ -198,7 +205,7 @@ def attributes_of(declared_: Any, dataset: Dataset | None = None) -> Attributes:
     named = _by_name(declared_, dataset)
     if len(named) > MOST:
         raise ArgumentError(
-            "attributes", f"are {len(named)}, and {MOST} is the most; drop some"
+            "attributes", f"must be at most {MOST}, not {len(named)}; drop some"
         )
     return Attributes({name: _one(name, one) for name, one in named.items()})
 
@@ -213,15 +220,18 @@ def _by_name(given: Any, dataset: Dataset | None) -> dict[str, Any]:
         if missing is not None:
             raise ArgumentError(
                 "attributes",
-                f"{missing!r:.40} has no declared keys in the dataset; declare its "
-                f"categories here: {EXAMPLE}",
+                f"the column {missing!r:.40} has no declared keys in the dataset; "
+                f"declare its categories here: attributes={EXAMPLE}",
             )
     else:
         raise ArgumentError(
             "attributes", f"must be categories by name, such as {EXAMPLE}"
         )
     if not all(isinstance(name, str) and name.strip() for name in named):
-        raise ArgumentError("attributes", f"must be named by texts: {EXAMPLE}")
+        raise ArgumentError(
+            "attributes",
+            f"must have non-empty strings as names; pass one such as {EXAMPLE}",
+        )
     return named
 
 
@@ -233,13 +243,15 @@ def _one(name: str, given: Any) -> Attribute:
     if not listed or len(listed) > MOST_CATEGORIES:
         raise ArgumentError(
             "attributes",
-            f"{name!r} must have 1 to {MOST_CATEGORIES:,} categories, such as "
-            f"{EXAMPLE}",
+            f"the attribute {name!r} must have 1 to {MOST_CATEGORIES:,} categories; "
+            f"pass a list or edges, such as attributes={EXAMPLE}",
         )
-    names = declared("attributes", repr(name), listed)
+    names = declared("attributes", f"the attribute {name!r}", listed)
     ((double, times),) = Counter(names).most_common(1)
     if times > 1:
         raise ArgumentError(
-            "attributes", f"{name!r} has {double!r} twice; list each category once"
+            "attributes",
+            f"the attribute {name!r} has the category {double!r} twice; list each "
+            "category once",
         )
     return Categories(listed, tuple(names))

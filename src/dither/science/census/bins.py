@@ -22,8 +22,8 @@ Reals = NDArray[np.float64]
 
 MOST = 1 << 20
 LARGEST = 2**53
-EDGES = "must be two or more rising numbers, such as [0, 18, 65, 110]"
-DOMAIN = "must be whole numbers one after another, such as range(0, 4096)"
+EDGES = "must be two or more increasing numbers, such as [0, 18, 65, 110]"
+DOMAIN = "must be a range of consecutive whole numbers, such as range(0, 4096)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ def bins_of(edges: Any, domain: Any) -> Bins:
     if (edges is None) == (domain is None):
         raise ArgumentError(
             "edges",
-            "or domain must say what is public of the values: edges=[0, 18, 65, 110], or "
-            "domain=range(0, 4096)",
+            "pass exactly one of edges and domain, which declare the public bins: "
+            "edges=[0, 18, 65, 110], or domain=range(0, 4096)",
         )
     return _of_edges(edges) if domain is None else _of_domain(domain)
 
@@ -90,7 +90,7 @@ def _of_domain(domain: Any) -> Bins:
         raise ArgumentError("domain", DOMAIN)
     _check_number("domain", len(domain))
     if max(abs(domain.start), abs(domain.stop)) > LARGEST:
-        raise ArgumentError("domain", "must lie within ±2**53")
+        raise ArgumentError("domain", "must lie within ±2**53; pass a smaller range")
     edges = np.arange(domain.start, domain.stop + 1, dtype=np.float64)
     return Bins(edges, closed=False, whole=True)
 
@@ -108,14 +108,17 @@ def _of_edges(edges: Any) -> Bins:
 def _check_number(argument: str, number: int) -> None:
     if number > MOST:
         raise ArgumentError(
-            argument, f"give {number:,} bins, and {MOST:,} is the most; take wider ones"
+            argument,
+            f"must make at most {MOST:,} bins, not {number:,}; pass wider bins as edges=",
         )
 
 
 def _number(edge: Any) -> float:
     try:
         return math.nan if isinstance(edge, str | bytes) else float(real(edge))
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return math.nan
 
 

@@ -26,7 +26,7 @@ def nodes_of(
     stated = None if level is None else places.place(level)
     listed = _listed(named, places, stated)
     if not listed:
-        raise ArgumentError("blocks", f"name no place; {WAY_OUT}")
+        raise ArgumentError("blocks", f"must name at least one place; {WAY_OUT}")
     paths = [one for one in listed if isinstance(one, tuple)]
     labels = [one for one in listed if not isinstance(one, tuple)]
     return [*_by_path(paths, places, stated), *_by_label(labels, places, stated)]
@@ -40,7 +40,7 @@ def _listed(named: Any, places: Geography, level: int | None) -> list[Any]:
         missing = next((name for name in wanted if name not in known), None)
         if missing is not None:
             raise ArgumentError(
-                "blocks", f"have no column {missing!r}; say level=, or {WAY_OUT}"
+                "blocks", f"have no column {missing!r}; pass level=, or {WAY_OUT}"
             )
         columns = [items_of(named[name]) for name in wanted]
         return list(zip(*columns, strict=True))
@@ -57,7 +57,9 @@ def _by_path(
         some = [path for path in paths if len(path) == length]
         if not 0 < length <= len(places.levels) or level not in (None, length - 1):
             raise ArgumentError(
-                "blocks", f"{some[0]!r:.60} has not one label for each level; {WAY_OUT}"
+                "blocks",
+                f"the place {some[0]!r:.60} does not have one label for each level; "
+                f"{WAY_OUT}",
             )
         columns = zip(*some, strict=True)
         codes = [
@@ -88,7 +90,8 @@ def _by_label(
         for place in np.flatnonzero(codes >= 0).tolist():
             if found[place] != (-1, -1) or last[place] - first[place] > 1:
                 raise ArgumentError(
-                    "blocks", f"{labels[place]!r:.40} names several places; {WAY_OUT}"
+                    "blocks",
+                    f"several places have the label {labels[place]!r:.40}; {WAY_OUT}",
                 )
             found[place] = (one, int(order[first[place]]))
     if (-1, -1) in found:
@@ -97,7 +100,9 @@ def _by_label(
 
 
 def _refuse(named: Any) -> None:
-    raise ArgumentError("blocks", f"{named!r:.60} is not in the geography; {WAY_OUT}")
+    raise ArgumentError(
+        "blocks", f"the place {named!r:.60} is not in the geography; {WAY_OUT}"
+    )
 
 
 def blocks_of(nodes: Sequence[tuple[int, int]], places: Geography) -> NDArray[np.bool_]:
@@ -115,6 +120,7 @@ def blocks_of(nodes: Sequence[tuple[int, int]], places: Geography) -> NDArray[np
         block = places.path(len(places.levels) - 1, int(np.argmax(times_ > 1)))
         raise ArgumentError(
             "blocks",
-            f"overlap: {block!r:.80} is in two of the places; name each block once",
+            f"must not overlap, and {block!r:.80} is in two of the places; name each "
+            "block once",
         )
     return times_ > 0

@@ -34,7 +34,7 @@ class Spreads:
     """The variances of a fit, which depend on public facts alone: for each level, and
     each node and kind of effect in it, `below` is that of the best figure from the node
     itself and below, and `fitted` that of the figure from everything. Both are infinite
-    where nothing was measured.
+    if nothing was measured.
 
     `shares[l]` says how what is missing in a node above is shared out to level l.
     """
@@ -201,7 +201,7 @@ def _precision(
 
 
 def _inverse(precision: Reals) -> Reals:
-    """1 / precision, or 0 where there is none: what was not measured is put at zero."""
+    """1 / precision, or 0 if there is none: what was not measured is put at zero."""
     found: Reals = np.zeros_like(precision)
     np.divide(1.0, precision, out=found, where=precision > 0)
     return found
@@ -220,8 +220,8 @@ def _spread(tree: Tree, level: int, precision: Reals, below: list[Reals]) -> Rea
 
 
 def _shares(tree: Tree, level: int, below: Reals) -> Reals:
-    """V / ΣV among siblings. Where some are unknown, they share what is missing; where
-    all are exact, nothing is.
+    """V / ΣV among siblings. If some are unknown, they share what is missing; if all
+    are exact, nothing is.
     """
     weight = np.where(np.isinf(below), 1.0, 0.0)
     unknown = tree.gathered(level - 1, weight) > 0

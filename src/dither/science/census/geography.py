@@ -50,7 +50,7 @@ class Geography:
             return self.levels.index(level)
         listed = ", ".join(map(repr, self.levels))
         raise ArgumentError(
-            argument, f"there is no level {level!r:.40}; the levels are {listed}"
+            argument, f"the geography has no level {level!r:.40}; use one of {listed}"
         )
 
     def unique(self, level: int) -> bool:
@@ -127,7 +127,7 @@ def geography(
     without people get noise as all others do, and whoever lives in no listed block
     counts for nobody. The list is public; it must not come from the people themselves.
 
-    Labels are texts, truths or whole numbers below 2^53, and "01", "1" and 1 are the
+    Labels are strings, booleans or integers below 2^53, and "01", "1" and 1 are the
     same. Those of different parents may be the same (`full=False`: county 1 of every
     state), or each names one place (`full=True`). Left open, a level of which a few
     labels alone lie under two parents is refused: it seems not to nest.
@@ -156,7 +156,7 @@ def _coded(name: str, column: list[Any]) -> tuple[Codes, tuple[str, ...]]:
     """The labels of one level as numbers in the order in which they come."""
     plain = set(map(type, column)) <= {str, int}
     raw = list(dict.fromkeys(column)) if plain else column
-    names = declared("keys", f"level {name!r}", raw)
+    names = declared("keys", f"the level {name!r}", raw)
     places: dict[str, int] = {}
     for one in names:
         places.setdefault(one, len(places))
@@ -202,8 +202,8 @@ def _refuse_double(
     )
     raise ArgumentError(
         "keys",
-        f"lists a block twice ({shown}); list each once. Labels are compared as "
-        'numbers where they are whole numbers, so "01" is "1"',
+        f"must list each block once, and ({shown}) is listed twice; drop one of the "
+        'lines. Labels of digits are compared as numbers: "01" is the same as "1"',
     )
 
 
@@ -231,9 +231,10 @@ def _check_order(found: Geography) -> None:
             name, over = found.levels[level], found.levels[level - 1]
             raise ArgumentError(
                 "levels",
-                f"go from the top: each {over} has one {name} only, and labels of "
-                f"{name} stand under several × {over}; turn the order round, or pass "
-                f"geography(…, full=False) if labels start again in every {over}",
+                f"must be ordered from the top, but each {over!r} contains only one "
+                f"{name!r}, and several contain the same one; reverse the order, or pass "
+                f"geography(…, full=False) if labels of {name!r} are unique only within "
+                f"one {over!r}",
             )
 
 
@@ -244,10 +245,10 @@ def _refuse_nesting(found: Geography, level: int, code: int, several: int) -> No
     label = found.labels[level][nodes[0]]
     raise ArgumentError(
         "keys",
-        f"does not nest: {name} {label!r:.40} lies in {above} {_shown(first)} and in "
+        f"must nest, but {name} {label!r:.40} lies in {above} {_shown(first)} and in "
         f"{above} {_shown(second)}{_more(several - 1)}; give each "
-        f"{name} one {above}, or pass geography(…, full=False) if labels start again "
-        f"in every {above}",
+        f"{name} one {above}, or pass geography(…, full=False) if labels of {name!r} are "
+        f"unique only within one {above}",
     )
 
 

@@ -12,7 +12,7 @@ from dither.release import Ends
 from dither.science.census.margins import CountSpread, margin, nested
 from dither.science.census.planning import Plan
 
-__all__ = ["Even", "Noises", "Shown", "settled"]
+__all__ = ["Even", "Noises", "settled"]
 
 
 def settled(value: Any, variance: Any) -> Any:
@@ -37,7 +37,7 @@ class Noises:
         return margin(variance, self.mechanisms, confidence, nested=self.nested)
 
     def around(self, value: Any, variance: Any) -> CountSpread:
-        """Where the truth lies, around fitted counts."""
+        """Intervals for true counts, around fitted counts."""
         return CountSpread(value, variance, self.mechanisms, self.nested)
 
 
@@ -51,15 +51,3 @@ class Even:
         one = self.inner
         width = margin(one.variance, one.noises, confidence, nested=one.nested)
         return np.asarray(one.value) - width, np.asarray(one.value) + width
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """The same intervals for other values, which they are made to hold as well."""
-
-    inner: CountSpread
-    values: Any
-
-    def ends(self, confidence: float) -> Ends:
-        low, high = self.inner.ends(confidence)
-        return np.minimum(low, self.values), np.maximum(high, self.values)

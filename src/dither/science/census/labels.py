@@ -1,8 +1,8 @@
 """Labels of places and categories, in the one form in which they are compared.
 
-A label is a whole number, a truth, or a text that is no number. How a reader holds a
-column can depend on one odd record (numbers become texts, or floats), so a text that is
-a whole number is that number, and a text that is a truth is that truth.
+A label is a whole number, a boolean, or a string that is not a number. How a reader
+holds a column can depend on one odd record (numbers become strings, or floats), so
+strings of digits are read as numbers, and strings of booleans as booleans.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def canonical(item: Any) -> str | None:
     """
     try:
         return _canonical(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return None
 
 
@@ -94,9 +96,9 @@ def declared(argument: str, whose: str, items: Iterable[Any]) -> list[str]:
         wrong = list(items)[found.index(None)]
         raise ArgumentError(
             argument,
-            f"{whose} holds {wrong!r:.40}, which is no label; a label is a text, a "
-            "truth, or a whole number below 2^53; leave the line out, or name the "
-            'unknown, such as "unknown"',
+            f"{whose} has {wrong!r:.40}, which is not a label: labels are strings, "
+            "booleans and whole numbers below 2^53; leave the line out, or write a "
+            'string such as "unknown"',
         )
     sure = [one for one in found if one is not None]
     _check_written(argument, whose, sure)
@@ -107,16 +109,16 @@ def declared(argument: str, whose: str, items: Iterable[Any]) -> list[str]:
 def _check_apart(
     argument: str, whose: str, items: Iterable[Any], names: Sequence[str]
 ) -> None:
-    """Refuse two texts that are one label: two places would become one."""
+    """Refuse two strings that are one label: two places would become one."""
     first: dict[str, str] = {}
     for item, name in zip(items, names, strict=True):
         text = str.__str__(item) if isinstance(item, str) else None
         if text is not None and first.setdefault(name, text) != text:
             raise ArgumentError(
                 argument,
-                f"{whose} holds {first[name]!r:.40} and {text!r:.40}, which are the "
-                "same label: whole numbers and truths are compared as such; write "
-                'each label in one way, or with a letter in it, such as "n01"',
+                f"{whose} has {first[name]!r:.40} and {text!r:.40}, which are the same "
+                "label, because strings of numbers and booleans are compared by value; "
+                'write each label the same everywhere, or add a letter, such as "n01"',
             )
 
 
@@ -131,8 +133,8 @@ def _check_written(argument: str, whose: str, names: Sequence[str]) -> None:
             if not fine:
                 raise ArgumentError(
                     argument,
-                    f"{whose} holds a text that not every database can hold; leave "
-                    "out zeros and halves of characters",
+                    f"{whose} has a string that not every database can store; remove "
+                    "null characters and unpaired surrogates from it",
                 )
 
 

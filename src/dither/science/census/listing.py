@@ -24,11 +24,14 @@ def level_names(levels: Any) -> tuple[str, ...]:
     if not found or not texts or len(found) > MOST_LEVELS:
         raise ArgumentError(
             "levels",
-            f"must name 1 to {MOST_LEVELS} levels from the top, such as {EXAMPLE}",
+            f"must name 1 to {MOST_LEVELS} levels from the top; pass {EXAMPLE}",
         )
     double = next((one for one in found if found.count(one) > 1), None)
     if double is not None:
-        raise ArgumentError("levels", f"names {double!r} twice; name each level once")
+        raise ArgumentError(
+            "levels",
+            f"must name each level once, and {double!r} is there twice; drop one",
+        )
     return found
 
 
@@ -44,14 +47,23 @@ def columns_of(
             listed = ", ".join(map(repr, known[:12]))
             raise ArgumentError(
                 "levels",
-                f"{missing!r} is no column of the list of blocks, which has {listed}; "
-                "add the level, or leave it out of levels",
+                f"the level {missing!r} is not a column of the list of blocks, which has "
+                f"{listed}; add the column, or leave the level out of levels",
             )
         columns = [list(items_of(blocks[name])) for name in names]
         _check_size(columns)
         return names, columns
+    if isinstance(blocks, str | bytes) or not isinstance(blocks, Iterable):
+        raise ArgumentError(
+            "keys",
+            f"must be a list of blocks, not {type(blocks).__name__}; pass a frame, a "
+            'mapping of columns, or tuples such as [("01", "003", "0101", "1000")]',
+        )
     if names is None:
-        raise ArgumentError("levels", f"is missing; name them from the top: {EXAMPLE}")
+        raise ArgumentError(
+            "levels",
+            f"must be declared, because tuples have no column names; pass {EXAMPLE}",
+        )
     columns = _of_tuples(blocks, names)
     _check_size(columns)
     return names, columns
@@ -67,12 +79,6 @@ def known_columns(blocks: Any) -> Iterable[Any]:
 
 
 def _of_tuples(blocks: Any, names: tuple[str, ...]) -> list[list[Any]]:
-    if isinstance(blocks, str | bytes) or not isinstance(blocks, Iterable):
-        raise ArgumentError(
-            "keys",
-            f"{type(blocks).__name__} is no list of blocks; pass a frame, a mapping "
-            'of columns, or tuples such as [("01", "003", "0101", "1000")]',
-        )
     lines = [one if isinstance(one, Sequence) else (one,) for one in blocks]
     for line in lines:
         if isinstance(line, str | bytes) or len(line) != len(names):
@@ -87,14 +93,19 @@ def _of_tuples(blocks: Any, names: tuple[str, ...]) -> list[list[Any]]:
 def _check_size(columns: Sequence[Sized]) -> None:
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
-        raise ArgumentError("keys", "the columns of levels have different lengths")
+        raise ArgumentError(
+            "keys",
+            "must have columns of equal length; pass one label per block in each column",
+        )
     (size,) = lengths
     if not size:
         raise ArgumentError(
             "keys",
-            "lists no blocks; a geography needs at least one, also where nobody lives",
+            "must contain at least one block; list all blocks, including empty ones",
         )
     if size > MOST_BLOCKS:
         raise ArgumentError(
-            "keys", f"lists {size:,} blocks, and {MOST_BLOCKS:,} is the most"
+            "keys",
+            f"must list at most {MOST_BLOCKS:,} blocks, not {size:,}; release parts of "
+            "the geography, or leave out the lowest level",
         )

@@ -1,9 +1,10 @@
-"""How far a fitted count lies from the truth: margins that cover, from variances alone.
+"""Distance of a fitted count from the true value: margins that cover, from variances
+alone.
 
 A fitted count is off by a weighted sum of whole-number noises. Its variance is exact.
 Gaussian noise has a normal quantile, Laplace noise the worst one among all symmetric
 laws with a log-concave density; both get half a step of the coarsest noise, because
-noise is on whole numbers. Where the noise is so small that whole numbers are no fine
+noise is on whole numbers. If the noise is so small that whole numbers are not a fine
 grid for it, Chernoff's bound is used instead (docs/proofs/census.md).
 """
 
@@ -160,8 +161,8 @@ def _excess_moment(noise: Additive, step: Reals) -> Reals:
 def ends(value: Any, width: Any) -> tuple[Reals, Reals]:
     """The whole numbers within a margin, which hold a count if the margin does.
 
-    None is below 0. A count is never said to be surely 0, since strongly negative noise
-    is no sign of that; unless it is exact.
+    None is below 0. A count is never said to be certainly 0, since strongly negative
+    noise is not a sign of that; unless it is exact.
     """
     middle, reach = np.asarray(value, np.float64), np.asarray(width, np.float64)
     low, high = middle - reach, middle + reach

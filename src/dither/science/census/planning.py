@@ -88,7 +88,7 @@ class Plan:
     rows: int
 
     def variances(self, levels: int) -> list[list[float]]:
-        """The variance of each level's marginals; infinite where nothing is measured."""
+        """The variance of each level's marginals; infinite if nothing is measured."""
         found = [[math.inf] * len(self.workload.marginals) for _ in range(levels)]
         for one in self.measures:
             found[one.level][self._place(one)] = one.variance
@@ -105,7 +105,7 @@ class Plan:
         ]
 
     def sorted_out(self, levels: int, noisy: Sequence[Any]) -> list[list[Any]]:
-        """What was measured, by level and marginal; None where nothing was."""
+        """The measurements, by level and marginal; None if nothing was measured."""
         found: list[list[Any]] = [
             [None] * len(self.workload.marginals) for _ in range(levels)
         ]
@@ -149,7 +149,11 @@ def plan_of(
     guarantee, mechanisms = _mechanisms(question, list(parts.values()), rows)
     discrete = mechanism == KINDS[1]
     if discrete and question.rho is None:
-        raise ArgumentError("mechanism", "is discrete where the cost is a rho only")
+        raise ArgumentError(
+            "mechanism",
+            "can be 'discrete' only if the cost is a rho; pass rho=, or leave mechanism "
+            "out",
+        )
     measures = tuple(
         Measure(level, marginal, share, one, discrete)
         for ((level, marginal), share), one in zip(
@@ -172,9 +176,9 @@ def _check_memory(
     if needed > MOST_BYTES:
         raise ArgumentError(
             "attributes",
-            f"and levels make {cells:,} cells in each of "
-            f"{sum(geography.tree.sizes):,} places, which take about "
-            f"{needed / 2**30:,.1f} GiB; {MOST_BYTES / 2**30:.0f} GiB is the most: "
+            f"need too much memory: {cells:,} cells in each of "
+            f"{sum(geography.tree.sizes):,} places take about "
+            f"{needed / 2**30:,.1f} GiB, and the limit is {MOST_BYTES / 2**30:.0f} GiB; "
             "merge categories, or release parts of the geography",
         )
 
@@ -199,7 +203,9 @@ def _shared(
     total = sum(found.values())
     if not total:
         raise ArgumentError(
-            "shares", "leave nothing to measure; give some level and marginal a share"
+            "shares",
+            "must leave something to measure; give a positive weight to a level and a "
+            "marginal that are not published exactly",
         )
     return {key: weight / total for key, weight in found.items()}
 
@@ -224,7 +230,8 @@ def _share_of(share: Fraction, whole: Fraction) -> float:
     if found < LEAST_COST:
         raise ArgumentError(
             "shares",
-            "leave some part a cost too small for a number; give it more, or 0",
+            "cannot be this uneven: the smallest part of the cost rounds to 0; give that "
+            "level or marginal a larger weight, or 0",
         )
     return found
 
@@ -281,6 +288,7 @@ def _fitting(parts: list[Additive]) -> list[Additive]:
     if any(one.scale > LARGEST_SCALE for one in parts):
         raise ArgumentError(
             "epsilon",
-            "is too small: the noise would not fit 64-bit integers; ask for more",
+            "the cost is too small: the noise would not fit into 64-bit integers; pass "
+            "a larger epsilon or rho",
         )
     return parts

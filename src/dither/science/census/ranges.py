@@ -56,7 +56,7 @@ class Ranges(Release):
         assert self.noise_of is not None
         first, last = self.bins.place("low", low), self.bins.place("high", high)
         if first >= last:
-            raise ArgumentError("high", "must be above low")
+            raise ArgumentError("high", "must be above low; pass a larger edge")
         weights = np.zeros(self.tree.leaves)
         weights[first:last] = 1.0
         variance = self.tree.variance(weights) * noise_variance(self.noise_of)
@@ -70,10 +70,8 @@ class Ranges(Release):
         )
 
     def _derived(self, **changes: Any) -> Release:
-        held = {
-            name: getattr(self, name) for name in Release.__dataclass_fields__
-        } | changes
-        return Release(**held)
+        kept = {name: getattr(self, name) for name in Release.__dataclass_fields__}
+        return Release(**(kept | {"limits": None} | changes))
 
 
 @by_name(EXAMPLE, Asking)

@@ -1,9 +1,9 @@
-"""How many people there are in each cell of each block, from columns in memory or
-counted inside a database: both read every record by itself, and alike.
+"""Number of people in each cell of each block, from columns in memory or counted inside
+a database: both read every record by itself, and alike.
 
-Whoever has a label that is not declared counts for nobody. With exact totals of a level
-it is otherwise: whoever has a declared label there counts in its first block and first
-categories, where the rest is not declared, so that all levels add up.
+Anyone who has a label that is not declared is ignored. If a level has exact totals,
+anyone who has a declared label there is counted in its first block and first categories
+if the rest is not declared, so that all levels add up.
 """
 
 from __future__ import annotations
@@ -56,15 +56,22 @@ def source_of(
     names = (*geography.levels, *attributes.names)
     double = next((one for one in names if names.count(one) > 1), None)
     if double is not None:
-        raise ArgumentError("attributes", f"{double!r} is a level already; drop one")
+        raise ArgumentError(
+            "attributes",
+            f"cannot contain {double!r}, which is also a level; leave it out of attributes",
+        )
     if isinstance(people, Dataset):
         if owner is not None:
             raise ArgumentError(
-                "owner", f"is the dataset's: {people.unit}; leave it out"
+                "owner",
+                f"is declared by the dataset, which protects {people.unit}; leave owner "
+                "out",
             )
         return Stored.of(people, geography, attributes, table)
     if table is not None:
-        raise ArgumentError("table", "names a table of a dataset; leave it out")
+        raise ArgumentError(
+            "table", "can be passed only with a dataset; leave table out"
+        )
     return _held(people, geography, attributes, owner)
 
 
@@ -135,10 +142,12 @@ def _held(
     people: Any, geography: Geography, attributes: Attributes, owner: Any
 ) -> Held:
     if type(people).__name__ == "LazyFrame":
-        raise ArgumentError("people", "are a lazy frame; collect it first")
+        raise ArgumentError(
+            "people", "cannot be a lazy frame; call .collect() on it first"
+        )
     if not isinstance(people, Mapping) and not hasattr(people, "columns"):
         kind = type(people).__name__
-        raise ArgumentError("people", f"are not understood ({kind}); {WAY_OUT}")
+        raise ArgumentError("people", f"cannot be of type {kind}; {WAY_OUT}")
     known = list(known_columns(people))
     wanted = [*geography.levels, *attributes.names]
     ids = owner
@@ -148,17 +157,20 @@ def _held(
         if name not in known:
             listed = ", ".join(repr(one) for one in known[:12])
             raise ArgumentError(
-                "people", f"have no column {name!r}; there are {listed}"
+                "people", f"have no column {name!r}; use one of {listed}"
             )
     columns = {name: _column(people, name) for name in wanted}
     if isinstance(owner, str):
         ids = columns.pop(owner)
     elif owner is not None and not _is_column(owner):
-        raise ArgumentError("owner", "must be a column of the people, or one id a row")
+        raise ArgumentError(
+            "owner", "must be a column of people, or a list with one id per row"
+        )
     lengths = {len(one) for one in columns.values()}
     if len(lengths) > 1 or (ids is not None and len(ids) not in lengths):
         raise ArgumentError(
-            "people", "must have columns of one length, one record in each line"
+            "people",
+            "must have columns (and owner ids) of equal length; pass one record per row",
         )
     return Held(columns, geography, attributes, ids)
 
@@ -168,8 +180,8 @@ def _column(people: Any, name: str) -> Any:
     if not _is_column(found):
         raise ArgumentError(
             "people",
-            f"have no single column of values named {name!r}; pass columns of one item "
-            "a record",
+            f"must have exactly one column {name!r}, with one value per row; drop "
+            "duplicate columns, or pass a list of values",
         )
     return found
 

@@ -27,7 +27,7 @@ from dither.science.declared import note
 __all__ = ["release"]
 
 MANY = 10**9
-ROWS = "pass how many rows of a unit count at most, such as 3"
+ROWS = "pass how many rows per unit are used at most, such as 3"
 EXAMPLE = 'release(people, levels=["state", "county", "block"], keys=blocks, rho=0.5)'
 
 
@@ -86,8 +86,8 @@ def release(
     if not isinstance(cost.get("by"), str | None):
         raise ArgumentError(
             "by",
-            "says who asks, as a text; name what is counted with attributes=, and give "
-            "by= to .table()",
+            "must be a string that names who asks; declare categories in attributes=, "
+            "and pass by= to .table() of the release",
         )
     places = _places(keys, levels)
     dataset = people if _is_dataset(people) else None
@@ -128,16 +128,16 @@ def _places(keys: Any, levels: Sequence[str] | None) -> Geography:
     if keys is None:
         raise ArgumentError(
             "keys",
-            "is missing; pass the public list of all blocks, with a label for each "
-            "level: geography(blocks, levels=…)",
+            "must be declared; pass the public list of all blocks, with a label for each "
+            "level: keys=geography(blocks, levels=…)",
         )
     if not isinstance(keys, Geography):
         return geography(keys, levels=levels)
     if levels is not None and level_names(levels) != keys.levels:
         raise ArgumentError(
             "levels",
-            f"must be those of the geography, {list(keys.levels)}; leave them out, or "
-            "make a geography of the levels that you want",
+            f"must be those of the geography, {list(keys.levels)}; leave levels out, or "
+            "make a geography with the levels that you want",
         )
     return keys
 
@@ -151,14 +151,17 @@ def _most(
         return _usual(source, table) if several and not exact else 1
     most = whole("rows", rows, ROWS)
     if most > MANY:
-        raise ArgumentError("rows", f"is more than any unit has; {ROWS}")
+        raise ArgumentError("rows", f"must be at most {MANY:,}; {ROWS}")
     if most > 1 and not several:
-        raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+        raise ArgumentError(
+            "rows",
+            "must be 1, because each row is one unit; leave rows out, or pass owner=",
+        )
     if most > 1 and exact:
         raise ArgumentError(
             "rows",
-            "must be 1 with invariants: exact totals count units with one row; leave "
-            "rows out, or leave invariants out",
+            "must be 1 with invariants, because exact totals count units with one row; "
+            "leave rows out, or leave invariants out",
         )
     return most
 
@@ -168,7 +171,9 @@ def _usual(source: Source, table: str | None) -> int:
     only = next(iter(caps.values())) if len(caps) == 1 else None
     found = caps.get(table or "", only)
     if found is None:
-        raise ArgumentError("rows", f"is missing, as an owner may have several; {ROWS}")
+        raise ArgumentError(
+            "rows", f"must be declared, because a unit may have several rows; {ROWS}"
+        )
     return found
 
 
@@ -221,7 +226,7 @@ def _notes(
     if plan.exact:
         said += _said_exactly(places, plan.exact)
     else:
-        said.append("whoever is in no declared place or category counts for nobody")
+        said.append("people without a declared place or category are left out")
     return (*said, _said_of_rows(plan, several))
 
 
@@ -231,12 +236,12 @@ def _said_exactly(places: Geography, exact: tuple[int, ...]) -> list[str]:
     lowest = places.levels[exact[-1]]
     if len(exact) > 1:
         said.append(
-            f"the labels of {lowest} decide; totals above are sums of those, and whoever "
-            "has no declared label there is in none"
+            f"totals of higher levels are sums over the labels of {lowest}; people without "
+            "a declared label there are in none of them"
         )
     said.append(
-        f"whoever has a declared {lowest}, but is not declared otherwise, counts in its "
-        "first block and first categories"
+        f"people with a declared {lowest}, but without another declared label, are counted "
+        "in its first block and first categories"
     )
     return said
 
@@ -246,6 +251,7 @@ def _said_of_rows(plan: Plan, several: bool) -> str:
     if not several:
         return f"each row is one {name}"
     if plan.exact:
-        return f"a {name} with several rows counts for nobody"
-    rows = "1 row counts" if plan.rows == 1 else f"{plan.rows:,} rows count"
-    return f"of each {name} at most {rows}; intervals hold if none has more"
+        return f"each {name} with several rows is left out"
+    rows = "1 row" if plan.rows == 1 else f"{plan.rows:,} rows"
+    used = f"at most {rows} of each {name} {'is' if plan.rows == 1 else 'are'} counted"
+    return f"{used}; intervals hold if no {name} has more"

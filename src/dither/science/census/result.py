@@ -21,26 +21,27 @@ from dither.science.census.attributes import Attributes
 from dither.science.census.chosen import blocks_of, nodes_of
 from dither.science.census.fitting import Fit
 from dither.science.census.geography import Geography
-from dither.science.census.intervals import Even, Noises, Shown, settled
+from dither.science.census.intervals import Even, Noises, settled
 from dither.science.census.pictures import error_by_level
 from dither.science.census.planning import Plan
 from dither.science.census.tables import Measurements, counts_table
 from dither.science.census.whole import whole
 from dither.table import TableRelease
+from dither.wording import in_html
 
 __all__ = ["Census", "Known"]
 
 Reals = NDArray[np.float64]
 
 BIASED = (
-    "whole counts that are not below zero are biased: small ones are too high and large "
-    "ones too low; intervals are those of the unbiased counts, cut at zero"
+    "non-negative integer counts are biased: small ones are too high and large ones too "
+    "low; the intervals are those of the unbiased counts, cut at 0"
 )
 
 
 CUT = (
-    "intervals are cut at 0, below which no count lies, and estimates are not: so that "
-    "sums stay right, one may lie below its interval"
+    "an estimate can lie below 0, so that sums stay right; its interval then reaches down "
+    "to it, and otherwise no lower than 0"
 )
 
 
@@ -100,12 +101,9 @@ class Census(Release):
         )
 
     def _derived(self, **changes: Any) -> Release:
-        """Numbers that were changed are no census any more."""
-        kept = {
-            name: changes.get(name, getattr(self, name))
-            for name in Release.__dataclass_fields__
-        }
-        return Release(**kept)
+        """Numbers that were changed are not a census any more."""
+        kept = {name: getattr(self, name) for name in Release.__dataclass_fields__}
+        return Release(**(kept | {"limits": None} | changes))
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -159,18 +157,17 @@ class Census(Release):
         fitted = settled(self.fit.marginal(place, marginal), variance)
         around = self._noises.around(fitted, np.broadcast_to(variance, fitted.shape))
         values, notes = fitted, (*self.notes, CUT)
-        spread: Spread = around
         alone: Spread | None = Even(around)
         if nonnegative:
             values = self.fit.effects.marginal(marginal, self._whole[place])
-            notes, spread, alone = (*self.notes, BIASED), Shown(around, values), None
+            notes, alone = (*self.notes, BIASED), None
         return counts_table(
             self.geography,
             self.attributes,
             place,
             marginal,
             values,
-            spread,
+            around,
             self.sources,
             notes,
             alone,
@@ -186,8 +183,8 @@ class Census(Release):
         )
         raise ArgumentError(
             "by",
-            f"{what} by {asked} does not follow from what was measured ({listed:.300}); "
-            "ask for one of these, or release it with a workload and shares that hold it",
+            f"{what} by {asked} cannot be computed from what was measured ({listed:.300}); "
+            "ask for one of these, or make a release whose workload and shares contain it",
         )
 
     def _marginal(self, by: Sequence[str] | None) -> tuple[int, ...]:
@@ -197,7 +194,7 @@ class Census(Release):
             raise ArgumentError("by", 'must be a list of attributes, such as ["sex"]')
         found = [self.attributes.place(name, "by") for name in by]
         if len(set(found)) < len(found):
-            raise ArgumentError("by", "names an attribute twice; name each once")
+            raise ArgumentError("by", "must name each attribute once; drop duplicates")
         return tuple(found)
 
     @cached_property
@@ -284,16 +281,13 @@ class Census(Release):
         return error_by_level(self.levels, alone, self.errors(confidence), confidence)
 
     def _lines(self) -> list[str]:
-        lines = [str(self.geography)]
+        lines = [f"census, {self.geography}"]
         for name, error in self.errors().items():
-            lines.append(f"{name}: total ± {error:.4g} (95 %)")
+            lines.append(f"  {name}: totals within ±{error:.4g} (95 %, median)")
         return lines
 
     def __repr__(self) -> str:
         return f"<Census: {self.geography}, {self.attributes.cells:,} cells>"
 
     def _repr_html_(self) -> str:
-        import html
-
-        lines = "<br>".join(html.escape(line) for line in str(self).splitlines())
-        return f"<p>{lines}</p>"
+        return f"<p>{in_html(str(self).splitlines())}</p>"

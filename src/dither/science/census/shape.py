@@ -31,17 +31,23 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not len(self.parents):
-            raise ArgumentError("parents", "a tree needs at least one level")
+            raise ArgumentError(
+                "parents", "is empty; pass at least one level, such as [[0]]"
+            )
         kept = tuple(_frozen(level) for level in self.parents)
         if not kept[0].size or kept[0].any():
-            raise ArgumentError("parents", "those of the first level must be zeros")
+            raise ArgumentError(
+                "parents",
+                "must start with a level of zeros, because it has no level above; pass "
+                "for example [[0], [0, 0]]",
+            )
         for above, level in pairwise(kept):
             _check(above.size, level)
         object.__setattr__(self, "parents", kept)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many nodes each level has."""
+        """Number of nodes in each level."""
         return tuple(level.size for level in self.parents)
 
     @property
@@ -95,7 +101,11 @@ class Tree:
 def _frozen(level: Any) -> Places:
     found = np.array(level)
     if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise ArgumentError("parents", "each level must be a list of whole numbers")
+        raise ArgumentError(
+            "parents",
+            "must have a list of whole numbers for each level; pass for example "
+            "[[0], [0, 0]]",
+        )
     found = found.astype(np.intp)
     found.setflags(write=False)
     return found
@@ -107,6 +117,7 @@ def _check(above: int, level: Places) -> None:
     if not fits or steps.min() < 0 or steps.max() > 1:
         raise ArgumentError(
             "parents",
-            "must rise from 0 to the last node above without gaps: children lie side "
-            "by side, and every node has one",
+            "must increase from 0 to the last node of the level above without gaps, so "
+            "that siblings are adjacent and every node above has a child; sort each "
+            "level by its parents",
         )

@@ -74,8 +74,8 @@ class Stored:
         except QueryError as problem:
             raise ArgumentError(
                 "attributes",
-                f"make a question that the engine does not take ({problem}); declare "
-                "fewer bins or attributes",
+                f"cannot be counted by this engine ({problem}); declare fewer bins or "
+                "attributes",
             ) from None
         return cls(dataset, geography, axes, alone, attributes.cells, table)
 
@@ -129,7 +129,7 @@ def _facts(dataset: Dataset, name: str, table: str | None) -> ColumnFacts:
     found = dataset.facts.get(f"{table}.{name}") or dataset.facts.get(name)
     if found is None or table not in (None, found.table):
         listed = ", ".join(repr(one) for one in list(dataset.facts)[:12])
-        raise ArgumentError("people", f"have no column {name!r}; there are {listed}")
+        raise ArgumentError("people", f"have no column {name!r}; use one of {listed}")
     return found
 
 
@@ -158,8 +158,8 @@ def _label_axis(dataset: Dataset, name: str, table: str | None) -> _Column:
     if not _is_text(dataset, facts):
         raise ArgumentError(
             "people",
-            f"{name!r} holds dates, which are no labels; make a column of texts, or of "
-            "whole numbers such as years",
+            f"the column {name!r} holds dates, which are not labels; add a column of "
+            "strings, or of whole numbers such as years",
         )
     sure = f"{_sure(column)} AND NOT CONTAINS(LOWER({column}), 'e')"
     word = f"LOWER(TRIM({column}))"
@@ -194,13 +194,15 @@ def _binned(dataset: Dataset, name: str, bins: Edges, table: str | None) -> Axis
     column, count = _quoted(facts.column), len(bins.edges) - 1
     if facts.kind is Kind.TRUTHS:
         raise ArgumentError(
-            "attributes", f"{name!r} holds truths, which have no edges; list categories"
+            "attributes",
+            f"the column {name!r} holds booleans, which have no edges; list categories, "
+            "such as [False, True]",
         )
     if count > MOST_BINS:
         raise ArgumentError(
             "attributes",
-            f"{name!r} has {count:,} bins, and {MOST_BINS} is the most in a database; "
-            "list whole numbers as categories, such as range(111)",
+            f"the attribute {name!r} has {count:,} bins, and databases support at most "
+            f"{MOST_BINS}; list whole numbers as categories, such as range(111)",
         )
     sure = ""
     if facts.kind is Kind.OTHER:

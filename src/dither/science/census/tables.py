@@ -19,6 +19,7 @@ from dither.science.census.attributes import Attributes
 from dither.science.census.geography import Geography
 from dither.science.census.planning import Measure
 from dither.table import Cells, TableRelease
+from dither.wording import noted, paid
 
 __all__ = ["Measurements", "counts_table"]
 
@@ -156,6 +157,6 @@ class Measurements:
             names = "×".join(self.cross.names[a] for a in one.marginal) or "total"
             level = self.places.levels[one.level]
             lines.append(f"{level}, {names}: scale {one.scale:.4g}")
-        return "\n".join([*lines, *map(str, self.sources), *self.notes])
+        return "\n".join([*lines, *paid(self.sources), *noted(self.notes)])
 
     __repr__ = __str__

@@ -14,13 +14,14 @@ from dither.privacy.numbers import whole
 from dither.science.census.bins import Bins
 from dither.science.owners import StoredIds, chosen, codes_of
 from dither.science.trials.columns import given, numbers
+from dither.wording import CLAMPED
 
 __all__ = ["Values"]
 
 Integers = NDArray[np.int64]
 
 MANY = 10**6
-ROWS = "pass how many values of a unit count at most, such as 1"
+ROWS = "pass how many values per unit are used at most, such as 1"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Values:
         if not isinstance(values, Dataset):
             if column is not None or table is not None:
                 raise ArgumentError(
-                    "column", "is that of a dataset; pass the values themselves"
+                    "column",
+                    "column and table can be passed only with a dataset; pass the values "
+                    "alone",
                 )
             return cls(given("values", values))
         found = cls(values, column, table)
@@ -51,17 +54,21 @@ class Values:
         """That there is such a column, declared to hold numbers."""
         known = [one.name for one in self.values.catalogue.private]
         if self.table not in known and (self.table is not None or len(known) > 1):
-            raise ArgumentError("table", f"must be one of {', '.join(known)}")
+            raise ArgumentError(
+                "table", f"must be one of {', '.join(map(repr, known))}"
+            )
         facts = self.values.facts
         found = facts.get(f"{self.table}.{self.column}") or facts.get(self.column)
         if found is None or self.table not in (None, found.table):
             listed = ", ".join(map(repr, facts))
             raise ArgumentError(
-                "column", f"must name a column of the dataset: {listed:.400}"
+                "column", f"must name a column of the dataset; use one of {listed:.400}"
             )
         if found.kind in (Kind.OTHER, Kind.TRUTHS):
             raise ArgumentError(
-                "column", f"{self.column!r} does not hold numbers; name one that does"
+                "column",
+                f"the column {self.column!r} does not hold numbers; name a column that "
+                "does",
             )
 
     @property
@@ -73,7 +80,7 @@ class Values:
         if not self._owned:
             if rows is not None and whole("rows", rows, ROWS) != 1:
                 raise ArgumentError(
-                    "rows", "is per unit, and every value is one; leave rows out"
+                    "rows", "must be 1, because each value is one unit; leave rows out"
                 )
             return 1
         assert self.dataset is not None
@@ -81,7 +88,10 @@ class Values:
         only = next(iter(caps.values())) if len(caps) == 1 else None
         stated = caps.get(self.table or "", only) if rows is None else rows
         if stated is None:
-            raise ArgumentError("rows", f"is missing; {ROWS}")
+            raise ArgumentError(
+                "rows",
+                f"must be declared, because a unit may have several values; {ROWS}",
+            )
         most = whole("rows", stated, ROWS)
         if most > MANY:
             raise ArgumentError("rows", f"must be at most {MANY:,}; {ROWS}")
@@ -90,13 +100,12 @@ class Values:
     def notes(self, most: int, unit: str) -> tuple[str, ...]:
         said = [] if self._owned else [f"each value is one {unit}"]
         if self._owned:
-            values = "1 value counts" if most == 1 else f"{most} values count"
-            said.append(
-                f"of each {self.values.unit.name} at most {values}; intervals hold if "
-                "none has more"
-            )
+            name = self.values.unit.name
+            values = "1 value" if most == 1 else f"{most} values"
+            used = f"at most {values} of each {name} {'is' if most == 1 else 'are'} counted"
+            said.append(f"{used}; intervals hold if no {name} has more")
         if self.dataset is not None:
-            said.append("values beyond their column's bounds count at these bounds")
+            said.append(CLAMPED)
         return tuple(said)
 
     def counts(self, bins: Bins, most: int, receipt: Any) -> Integers:

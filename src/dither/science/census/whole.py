@@ -122,8 +122,8 @@ def _weight(variance: Reals) -> Reals:
 def _simplex(values: Reals, weight: Any, sums: Any, groups: Groups) -> Reals:
     """The nearest figures, none below zero, that add up to `sums` in each group.
 
-    They are max(value − θ × weight, 0). Whoever is below zero stays there as θ rises,
-    so they are put at zero until none is left (Michelot 1986).
+    They are max(value − θ × weight, 0). Anyone who is below zero stays there as θ
+    rises, so they are put at zero until none is left (Michelot 1986).
     """
     weights = np.broadcast_to(np.asarray(weight, np.float64), values.shape)
     inside = np.ones(values.shape, np.bool_)

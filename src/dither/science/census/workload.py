@@ -40,14 +40,16 @@ def workload_of(stated: Any, attributes: Attributes) -> Workload:
     if not 0 < len(listed) <= MOST_MARGINALS:
         raise ArgumentError(
             "workload",
-            f"must list 1 to {MOST_MARGINALS} marginals as tuples of attributes, such "
-            'as [(), ("sex",), ("sex", "age")]; () is the total',
+            f"must list 1 to {MOST_MARGINALS} marginals as tuples of attributes; pass "
+            'for example [(), ("sex",), ("sex", "age")], where () is the total',
         )
     found = [_one_marginal(one, attributes) for one in listed]
     double = next((one for one in found if found.count(one) > 1), None)
     if double is not None:
         shown = tuple(attributes.names[place] for place in double)
-        raise ArgumentError("workload", f"names {shown} twice; name each marginal once")
+        raise ArgumentError(
+            "workload", f"must list each marginal once, and has {shown} twice; drop one"
+        )
     weights = stated.values() if isinstance(stated, Mapping) else [1] * len(found)
     return Workload(tuple(found), tuple(weight_of("workload", one) for one in weights))
 
@@ -57,7 +59,8 @@ def _one_marginal(stated: Any, attributes: Attributes) -> Marginal:
         stated = (stated,)
     if not isinstance(stated, tuple | list | frozenset | set):
         raise ArgumentError(
-            "workload", f'{stated!r:.40} is no marginal; write a tuple: ("sex",)'
+            "workload",
+            f'must list tuples of attributes, not {stated!r:.40}; write ("sex",)',
         )
     found = sorted({attributes.place(name, "workload") for name in stated})
     return tuple(found)
@@ -66,5 +69,8 @@ def _one_marginal(stated: Any, attributes: Attributes) -> Marginal:
 def weight_of(argument: str, stated: Any) -> Fraction:
     found = fraction(argument, stated, "pass weights such as 1 or 2")
     if found < 0 or found > MANY:
-        raise ArgumentError(argument, "must have weights from 0 to 1,000,000")
+        raise ArgumentError(
+            argument,
+            "must have weights from 0 to 1,000,000; pass weights such as 1 or 2",
+        )
     return found

@@ -28,7 +28,7 @@ from dither.science.genomes.reading import (
     genotypes,
     read,
 )
-from dither.science.genomes.statistics import ChiSquares, Chosen, Within
+from dither.science.genomes.statistics import ChiSquares, Chosen, Measured
 
 __all__ = ["chi2", "top_snps"]
 
@@ -94,12 +94,16 @@ def top_snps(
 def _wanted(k: int, variants: int) -> int:
     count = whole("k", k, "pass how many variants are wanted")
     if count > variants:
-        raise ArgumentError("k", f"must be at most the panel's {variants:,} variants")
+        raise ArgumentError(
+            "k",
+            f"must be at most {variants:,}, the size of the panel; pass a smaller k or a "
+            "larger panel",
+        )
     if count * variants > MOST:
         raise ArgumentError(
             "k",
-            f"choices among {variants:,} variants would take too long; ask "
-            f"for at most {max(1, MOST // variants):,}",
+            f"must be at most {max(1, MOST // variants):,} for {variants:,} variants, "
+            "because more choices would take too long",
         )
     return count
 
@@ -117,9 +121,9 @@ def _shortfall(choice: TopK, groups: Cases, candidates: int) -> str:
     """How good the choice is, from public facts."""
     short = choice.error(0.95, candidates=candidates) * groups.step
     return (
-        "with 95 % probability no variant left out has a difference of allele "
-        f"frequencies that is more than {min(short, 1):.2g} larger than those chosen "
-        "(where no calls are missing)"
+        "with 95 % probability, no other variant has a difference of allele frequencies "
+        f"that is more than {min(short, 1):.2g} larger than those chosen (if no calls are "
+        "missing)"
     )
 
 
@@ -169,14 +173,17 @@ def chi2(
             _statistics(read(data, wanted, groups.roster, paid, reference), groups)
         )
     people = sum(groups.sizes)
-    spread = Within(noisy, mechanism, len(wanted), 2.0 * people)
     return ChiSquares(
         what="allelic χ²",
-        value=np.clip(noisy, 0, 2.0 * people),
+        value=noisy,
         sources=(paid.source,),
-        spread=spread,
+        spread=Measured(noisy, mechanism, len(wanted)),
         keys=wanted.names,
-        notes=(declared, "missing calls count as one copy, which pulls towards 0"),
+        limits=(0.0, 2.0 * people),
+        notes=(
+            declared,
+            "missing calls are set to one copy, which brings the statistic closer to 0",
+        ),
     )
 
 
@@ -184,7 +191,7 @@ def _relation(relation: Any) -> Relation:
     try:
         return Relation(relation)
     except ValueError:
-        words = f'{relation!r:.40} is unknown; pass "replace" or "add/remove"'
+        words = f'{relation!r:.40} is not a relation; pass "replace" or "add/remove"'
         raise ArgumentError("relation", words) from None
 
 
@@ -197,12 +204,12 @@ def _check_account(question: Question, relation: Relation) -> None:
     if terms.unit.relation is relation and terms.unit.follows_from(wanted):
         return
     ways = (
-        'open an account with Unit("person", "replace") for it, or pass '
-        'relation="add/remove" to charge this one'
+        'open an account with unit=Unit("person", "replace"), or pass '
+        'relation="add/remove" to charge this account'
         if relation is Relation.REPLACE
-        else 'open an account with Unit("person") for it, or leave relation out'
+        else 'open an account with unit=Unit("person"), or leave relation out'
     )
-    words = f"is about {terms.unit}, but this promise is about {wanted}; {ways}"
+    words = f"is for {terms.unit}, but this release protects {wanted}; {ways}"
     raise UnitMismatch("budget", words)
 
 

@@ -48,10 +48,7 @@ class Answer(Release):
 
     mechanism: Additive | None = None
     threshold: int = 1
-
-    @property
-    def yes(self) -> bool:
-        return bool(self.value >= self.threshold)
+    yes: bool = False
 
     def __bool__(self) -> bool:
         return self.yes
@@ -68,11 +65,11 @@ class Answer(Release):
         low, high = self.interval()
         said = "yes" if self.yes else "no"
         return [
-            f"{self.what}: {said}",
-            f"  noisy count {self.value:,} (95 %: {low:,.0f} to {high:,.0f} people), "
-            f"yes from {self.threshold:,} on",
+            f"{self.what} {said}",
+            f"  noisy count: {self.value:,} people (95 % interval {low:,.0f} to "
+            f"{high:,.0f}); the answer is yes from {self.threshold:,} on",
             f"  probability of yes if nobody carries it: {self.chance(0):.1%}; if "
-            f"{2 * self.threshold:,} people do: {self.chance(2 * self.threshold):.1%}",
+            f"{2 * self.threshold:,} people do: {100 * self.chance(2 * self.threshold):.1f} %",
         ]
 
 
@@ -117,7 +114,8 @@ class Beacon(Interactive):
         if name not in self._panel.by_name:
             raise ArgumentError(
                 "variant",
-                f"{clean(str(name))!r:.60} is not in the panel that was declared",
+                f"{clean(str(name))!r:.60} is not in the declared panel; ask about one "
+                "of its variants",
             )
         with self._step():
             if name not in self._answers:
@@ -127,21 +125,24 @@ class Beacon(Interactive):
     def _answer(self, name: str) -> Answer:
         if self.left < 1:
             raise BudgetExceeded(
-                f"this beacon was opened for {self.questions:,} questions, and all are "
-                "answered; open another one with a cost of its own. Nothing was spent."
+                f"this beacon was opened for {self.questions:,} questions and has "
+                "answered all of them; open another beacon, which has its own cost. "
+                "Nothing was spent."
             )
         mechanism = self._mechanism
         exact = int(self._carriers[self._panel.by_name[name]])
         noisy = mechanism.release(exact)
-        within = (0.0, float(self.people))
         return Answer(
             what=f"does anyone carry {clean(name)}?",
             value=noisy,
             sources=(self._source,),
-            spread=Around(noisy, mechanism, integer=True, within=within),
+            spread=Around(noisy, mechanism, integer=True),
             notes=self.notes,
+            limits=(0, self.people),
             mechanism=mechanism,
             threshold=self.threshold,
+            # by the noisy count itself: a threshold may lie above the number of people
+            yes=bool(noisy >= self.threshold),
         )
 
 
@@ -199,7 +200,11 @@ def beacon(
 
 def _threshold(stated: int | None, mechanism: Additive) -> int:
     if stated is not None:
-        return whole("threshold", stated, "pass the noisy count that means yes")
+        return whole(
+            "threshold",
+            stated,
+            "pass the noisy count from which the answer is yes, such as 5",
+        )
     return int(mechanism.error(1 - 2 * RARELY, integer=True)) + 1
 
 

@@ -16,7 +16,7 @@ from dither.science.genomes.counts import Counts
 __all__ = ["Cases"]
 
 CASE, CONTROL = {"1", "1.0", "true", "case"}, {"0", "0.0", "false", "control"}
-WAY_OUT = 'pass 1 or True or "case" for cases, and 0 or False or "control" for controls'
+WAY_OUT = 'pass 1, True or "case" for cases, and 0, False or "control" for controls'
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,17 @@ class Cases:
         known = [kind in CASE or kind in CONTROL for kind in kinds]
         if case is None or not all(known):
             raise ArgumentError(
-                "case", f"is not understood; {WAY_OUT} (PLINK's 2 and 1 less 1)"
+                "case",
+                "must have a label for each person that says case or control; "
+                f"{WAY_OUT} (subtract 1 from the codes 2 and 1 of PLINK)",
             )
         cases = [at for at, kind in enumerate(kinds) if kind in CASE]
         controls = [at for at, kind in enumerate(kinds) if kind in CONTROL]
         if len(cases) != 1 or len(controls) != 1:
             raise ArgumentError(
-                "case", f"must put people into both groups, in one spelling; {WAY_OUT}"
+                "case",
+                "must have people in both groups, with one spelling for each group; "
+                f"{WAY_OUT}",
             )
         return cls(roster, cases[0], controls[0])
 
@@ -52,8 +56,8 @@ class Cases:
 
     @property
     def weights(self) -> tuple[int, int]:
-        """Whole numbers that make the sums of two groups comparable: each counts as if
-        it had the size of the other.
+        """Whole numbers that make the sums of two groups comparable: each is treated as
+        if it had the size of the other.
         """
         cases, controls = self.sizes
         shared = math.gcd(cases, controls)

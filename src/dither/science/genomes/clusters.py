@@ -28,8 +28,9 @@ ALL = "all"
 NOBODY = -1
 MOST = 10_000_000
 WAY_OUT = (
-    "pass a mapping from sample id to cluster, or the clusters in the roster's order"
+    "pass a mapping from sample id to group, or the groups in the order of the roster"
 )
+SAMPLES = "pass samples= with the people's ids or their number"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Roster:
             named, ids = people, rows
         names = tuple(dict.fromkeys(one for one in told if one is not None))
         if not names or len(told) > MOST:
-            words = f"must put between 1 and {MOST:,} people into clusters; {WAY_OUT}"
+            words = f"must have between 1 and {MOST:,} people; {WAY_OUT}"
             raise ArgumentError(argument, words)
         number = {name: at for at, name in enumerate(names)}
         labels = tuple(NOBODY if one is None else number[one] for one in told)
@@ -67,7 +68,7 @@ class Roster:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """How many people each cluster has."""
+        """Number of people in each cluster."""
         labels = np.array(self.labels)
         return np.bincount(labels[labels >= 0], minlength=len(self.names))
 
@@ -75,8 +76,8 @@ class Roster:
         """The cluster of each of so many rows, or NOBODY: by their ids where both
         sides have them, else by their order.
 
-        Whoever is in the data and not in the roster does not count, and an id that the
-        data has twice counts the first time.
+        Anyone who is in the data and not in the roster does not count, and an id that
+        the data has twice counts the first time.
         """
         found = np.full(count, NOBODY, np.intp)
         if self.ids is None or ids is None:
@@ -93,7 +94,7 @@ class Roster:
         row of a unit counts.
 
         A dataset tells "7" and "007" apart. If both were one person here, who of them
-        counts would depend on the other, so texts must be as they were written down.
+        counts would depend on the other, so strings must be as they were written down.
         """
         assert self.written is not None
         left = dict(zip(self.written, self.labels, strict=True))
@@ -127,7 +128,9 @@ def _told(clusters: Any, argument: str) -> tuple[list[Any] | None, list[Any]]:
         pairs = list(clusters.items())
     elif isinstance(clusters, str | bytes | Set) or not hasattr(clusters, "__len__"):
         kind = type(clusters).__name__
-        raise ArgumentError(argument, f"must be a declared list, not {kind}; {WAY_OUT}")
+        raise ArgumentError(
+            argument, f"must be a mapping or a list, not {kind}; {WAY_OUT}"
+        )
     elif _paired(clusters):
         pairs = list(clusters)
     else:
@@ -166,24 +169,27 @@ def _people(samples: Any) -> list[Any] | None:
     if wrong or not hasattr(samples, "__len__"):
         raise ArgumentError(
             "samples",
-            f"must be the list of the people's ids, not {type(samples).__name__}; "
-            "pass them in a list, or how many people there are",
+            f"must be a list of the people's ids, not {type(samples).__name__}; pass the "
+            "ids in a list, or the number of people",
         )
     return list(samples)
 
 
 def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:
     if samples is None:
+        way_out = SAMPLES if argument == "samples" else f"{WAY_OUT}, or {SAMPLES}"
         raise ArgumentError(
             argument,
-            f"are missing: who is in the study is declared; {WAY_OUT}, or samples= "
-            "with the people's ids or how many there are",
+            "must be passed, because the people of the study are declared and not read "
+            f"from the data; {way_out}",
         )
     if rows is not None:
         if not rows:
-            raise ArgumentError("samples", "must name the people of the study")
+            raise ArgumentError(
+                "samples", "must not be empty; pass the ids of the people of the study"
+            )
         return len(rows)
-    count = whole("samples", samples, "pass how many people the study has")
+    count = whole("samples", samples, "pass the number of people in the study")
     if count > MOST:
         raise ArgumentError("samples", f"must be at most {MOST:,} people")
     return count
@@ -192,7 +198,7 @@ def _count(samples: Any, rows: tuple[str, ...] | None, argument: str) -> int:
 def _person(name: Any, argument: str) -> str:
     found = identity(name)
     if not found:
-        words = "holds an id that is missing, or neither a text nor a whole number"
+        words = "must have an id for each person that is a string or a whole number"
         raise ArgumentError(argument, f"{words}; {WAY_OUT}")
     return found
 
@@ -202,13 +208,15 @@ def _check_once(ids: Sequence[str], argument: str) -> None:
     if twice is not None:
         raise ArgumentError(
             argument,
-            f"names {clean(twice)!r:.60} more than once; a person is in one cluster "
-            "only",
+            f"must name each person once, but {clean(twice)!r:.60} is repeated; remove "
+            "the repeated entry",
         )
 
 
 def _check_length(told: int, known: int, argument: str) -> None:
     if told != known:
         raise ArgumentError(
-            argument, f"are of {told:,} people but samples= names {known:,}; {WAY_OUT}"
+            argument,
+            f"must have an entry for each of the {known:,} people in samples=, not "
+            f"{told:,}; {WAY_OUT}",
         )

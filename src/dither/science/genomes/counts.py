@@ -173,8 +173,8 @@ def _across(block: NDArray[Any]) -> Integers:
 
 
 def plain(block: Any) -> NDArray[Any]:
-    """A block as numbers that can be compared with 0, 1 and 2; never fails. Reals count
-    as the whole number that they are within a tenth of (PLINK's hard calls).
+    """A block as numbers that can be compared with 0, 1 and 2; never fails. Reals are
+    treated as the whole number that they are within a tenth of (PLINK's hard calls).
     """
     array = np.asarray(block)
     kind = array.dtype.kind
@@ -213,17 +213,18 @@ def _number(value: Any) -> complex:
     known = isinstance(value, str | bytes | Number | np.number)
     if isinstance(value, np.timedelta64) or not known:
         return NOTHING
-    plain_text = isinstance(value, str | bytes)
-    held: Any = text(value).strip() if plain_text else value
     try:
-        return complex(held)
-    except Exception:  # text that is no number, or a type of somebody's own
+        plain_text = isinstance(value, str | bytes)
+        return complex(text(value).strip() if plain_text else value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # text that is no number, or a type of somebody's own
         return NOTHING
 
 
 def alleles(calls: Any) -> NDArray[np.int8]:
-    """Numbers of alleles; never fails. What is no whole number from 0 on is missing, and
-    FILL stays. It is decided entry by entry, whatever type an odd one gives to all.
+    """Numbers of alleles; never fails. What is not a whole number from 0 on is missing,
+    and FILL stays. It is decided entry by entry, whatever type an odd one gives to all.
     """
     array = np.asarray(np.ma.getdata(calls))
     kind = array.dtype.kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.by_name import by_name
-from dither.privacy import GaussianDP, Unit
+from dither.privacy import Unit
 from dither.question import AskingError, Paid, Question
+from dither.release import Source, clamped
 from dither.science.declared import note
 from dither.science.genomes.clusters import ALL, Roster
 from dither.science.genomes.counts import Counts
@@ -139,11 +141,10 @@ def _release(
     return Frequencies(
         what="allele frequency",
         value=value,
-        sources=(paid.source,),
+        sources=(_stated(paid.source, plan),),
         spread=spread,
         keys=_keys(plan.roster, panel),
         notes=(
-            *_in_epsilon(plan),
             *declared,
             _missing_calls(plan),
             *_unknown(called, plan),
@@ -151,7 +152,9 @@ def _release(
         panel=panel.names,
         clusters=plan.roster.names,
         people=np.round(people).astype(np.int64),
-        called=np.round(called).astype(np.int64) if plan.counted else None,
+        called=clamped(np.round(called).astype(np.int64), (0, sizes))
+        if plan.counted
+        else None,
     )
 
 
@@ -165,13 +168,9 @@ def _people(called: Reals, plan: Plan) -> Reals:
     return np.stack(rows)
 
 
-def _in_epsilon(plan: Plan) -> tuple[str, ...]:
-    """A Gaussian promise in the numbers that most readers know."""
-    guarantee = plan.mechanism.guarantee
-    if not isinstance(guarantee, GaussianDP):
-        return ()
-    delta = plan.question.delta or 1e-6
-    return (f"which is ε = {guarantee.epsilon_at(delta):.3g} at δ = {delta:g}",)
+def _stated(source: Source, plan: Plan) -> Source:
+    """The source of a release that also states its ε, which most readers know."""
+    return replace(source, delta=plan.question.delta or 1e-6)
 
 
 def _unknown(called: Reals, plan: Plan) -> tuple[str, ...]:
@@ -183,8 +182,8 @@ def _unknown(called: Reals, plan: Plan) -> tuple[str, ...]:
     if not count:
         return ()
     return (
-        f"{count:,} of {called.size:,} frequencies may be of nobody: few or no calls, or "
-        "too much noise to tell; are ids and variants spelled as in the data?",
+        f"{count:,} of {called.size:,} frequencies may have no calls, or too few for this "
+        "noise; check that ids and variants are spelled as in the data",
     )
 
 
@@ -199,8 +198,8 @@ def _missing_calls(plan: Plan) -> str:
         return "frequencies are among people called at the variant"
     if plan.calls == COMPLETE:
         return (
-            "declared: no calls are missing; where some are, the frequency is pulled "
-            "towards 1/2 and its interval may miss it"
+            "declared: no calls are missing; if some are, the frequency is biased "
+            "towards 1/2 and its interval may miss the true frequency"
         )
     share = float(plan.calls)
     return (

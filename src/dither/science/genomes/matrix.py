@@ -30,6 +30,10 @@ from dither.science.genomes.panel import Panel, known_at
 
 __all__ = ["Calls", "Frame", "Matrix"]
 
+PEOPLE_FIRST = "people by variants; pass X.T"
+VARIANTS_FIRST = (
+    "variants by people by alleles; swap the first two axes: X.transpose(1, 0, 2)"
+)
 STEP, CALLS = 8192, 1024
 DENSE = 32
 
@@ -46,7 +50,7 @@ class Matrix:
 
     def check(self, roster: Roster) -> None:
         _check_rows(roster)
-        _check_way(_shape(self.data), roster, "people by variants")
+        _check_way(_shape(self.data), roster, PEOPLE_FIRST)
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         data = _array(self.data)
@@ -80,7 +84,7 @@ class Frame:
             _check_columns(self.data.columns, roster)
             _check_floats(self._index, roster)
         else:
-            _check_way(self.data.shape, roster, "people by variants")
+            _check_way(self.data.shape, roster, PEOPLE_FIRST)
 
     def _only_numbered(self, roster: Roster) -> bool:
         """Whether its index can name nobody. (Ids that follow each other are an index
@@ -126,7 +130,7 @@ class Calls:
     def check(self, roster: Roster) -> None:
         _check_rows(roster)
         shape = (self.data.shape[1], self.data.shape[0])
-        _check_way(shape, roster, "variants by people by alleles")
+        _check_way(shape, roster, VARIANTS_FIRST)
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         calls = np.asanyarray(getattr(self.data, "values", self.data))
@@ -144,8 +148,9 @@ def _check_rows(roster: Roster) -> None:
     if roster.ids is not None and roster.rows is None:
         raise ArgumentError(
             "samples",
-            "is missing: clusters go by id, and a matrix has none; pass samples= with "
-            "the ids of its rows, or the clusters in the rows' order",
+            "is missing: clusters are given by id, but rows of a matrix do not have ids; "
+            "pass samples= with the ids of the rows, or the clusters in the order of the "
+            "rows",
         )
 
 
@@ -158,8 +163,8 @@ def _check_way(shape: Sequence[int], roster: Roster, wanted: str) -> None:
     if len(shape) == 2 and shape[0] != people and shape[1] == people:
         raise ArgumentError(
             "X",
-            f"seems to be held the other way round: the roster has {people:,} people, "
-            f"and the data must be {wanted}; pass X.T",
+            f"X seems to be transposed: the roster has {people:,} people, and the data "
+            f"must be {wanted}",
         )
 
 
@@ -169,7 +174,8 @@ def _check_floats(index: Any, roster: Roster) -> None:
     if kind == "f" and any(len(one) > MANY_DIGITS for one in roster.ids or ()):
         raise ArgumentError(
             "X",
-            "names people by floats, which merge long ids; read the index as text",
+            "the index of X holds floats, which cannot represent long ids exactly; read "
+            "the index as strings",
         )
 
 
@@ -181,8 +187,8 @@ def _check_columns(columns: Any, roster: Roster) -> None:
     if any(isinstance(one, str) and identity(one) in people for one in columns):
         raise ArgumentError(
             "X",
-            "seems to be held the other way round: its columns are named like people "
-            "of the roster, and must be variants; pass X.T",
+            "X seems to be transposed: its columns are named after people of the roster, "
+            "but columns must be variants; pass X.T",
         )
 
 
@@ -211,10 +217,12 @@ def _array(data: Any) -> NDArray[Any]:
 
 
 def _row(row: Any) -> list[Any]:
-    """A person's entries; none where a type of somebody's own does not give them."""
+    """A person's entries; none if a type of somebody's own does not give them."""
     try:
         return list(row) if hasattr(row, "__len__") else [row]
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return []
 
 

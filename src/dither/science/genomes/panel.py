@@ -59,7 +59,8 @@ class Panel:
         if twice is not None:
             raise ArgumentError(
                 argument,
-                f"names {clean(twice)!r:.60} more than once; name each variant once",
+                f"must name each variant once, but {clean(twice)!r:.60} is repeated; "
+                "remove the repeated entry",
             )
         return cls(names)
 
@@ -152,8 +153,7 @@ def _listed(panel: Any, argument: str) -> list[Any]:
     if wrong or not hasattr(panel, "__iter__") or not hasattr(panel, "__len__"):
         raise ArgumentError(
             argument,
-            f"must be the declared list of variants, not {type(panel).__name__}; "
-            f"{WAY_OUT}",
+            f"must be a list of variants, not {type(panel).__name__}; {WAY_OUT}",
         )
     return list(panel)
 
@@ -163,7 +163,7 @@ def _name(entry: Any, argument: str) -> str:
         entry = ":".join(str(part) for part in entry)
     name = str(entry).strip() if isinstance(entry, str | int) else ""
     if not name or isinstance(entry, bool):
-        raise ArgumentError(argument, f"holds what is no id of a variant; {WAY_OUT}")
+        raise ArgumentError(argument, f"must hold only ids of variants; {WAY_OUT}")
     place = _place(name)
     return name if place is None else ":".join(map(str, place))
 

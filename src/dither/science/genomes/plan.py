@@ -50,7 +50,8 @@ class Plan:
         if panel * len(roster.names) > MOST:
             raise ArgumentError(
                 "panel",
-                f"and clusters give more than {MOST:,} frequencies; ask for fewer",
+                f"panel and clusters give more than {MOST:,} frequencies; pass fewer "
+                "variants or clusters",
             )
         plan = cls(question, panel, roster, calls)._for_error()
         if calls != COUNTED:
@@ -73,10 +74,10 @@ class Plan:
 
     @property
     def mechanism(self) -> Additive:
-        """Noise for one person's whole vector: (copies - 1) is at most 1 away from 0
-        in each of the panel's entries, a call is 1, and both are in one cluster.
-        Where a person is replaced, (copies - 1) moves by 2 and the call stays, or both
-        move by 1.
+        """Noise for one person's whole vector: (copies - 1) is at most 1 away from 0 in
+        each of the panel's entries, a call is 1, and both are in one cluster. If a
+        person is replaced, (copies - 1) moves by 2 and the call stays, or both move by
+        1.
         """
         first, second = self.weights
         l1, squared = first + second, first**2 + second**2
@@ -132,17 +133,17 @@ class Plan:
         ratio = self.deviation / COARSE
         fits = int(self.panel / (ratio**2 if self._gaussian else ratio))
         carried = (
-            f"This cost carries {fits:,} of the {self.panel:,} variants"
+            f"enough for {fits:,} of the {self.panel:,} variants"
             if fits
-            else "This cost carries no variant at all"
+            else "not enough for a single variant"
         )
         raise ArgumentError(
             "panel",
-            f"is too large for the cost: the noise on a frequency among "
-            f"{self.smallest:,} people (the smallest cluster) would have a standard "
-            f"deviation of {self.deviation:.2g}, and above {COARSE} a frequency says "
-            f"nothing. {carried}; all of them need {self._needed(ratio)}; or leave "
-            "small clusters out, or pass coarse=True to have it as it is",
+            f"is too large for the cost: in the smallest cluster ({self.smallest:,} "
+            "people), the noise on a frequency would have a standard deviation of "
+            f"{self.deviation:.2g}, above the limit of {COARSE}. The cost is {carried}; "
+            f"pass fewer variants or {self._needed(ratio)}, or pass coarse=True to allow "
+            "this noise",
         )
 
     def _needed(self, ratio: float) -> str:
@@ -167,11 +168,11 @@ def calls_of(calls: Any) -> str | Fraction:
     if calls in (COUNTED, COMPLETE):
         return str(calls)
     way_out = (
-        'pass "counted", "complete", or the least share of people called at any '
+        'pass "counted", "complete", or the smallest share of people with a call at a '
         "variant, such as 0.98"
     )
     if isinstance(calls, str):
-        raise ArgumentError("calls", f"{calls!r:.40} is unknown; {way_out}")
+        raise ArgumentError("calls", f"cannot be {calls!r:.40}; {way_out}")
     least = fraction("calls", calls, way_out)
     if not 0 < least <= 1:
         raise ArgumentError("calls", f"must lie in (0, 1]; {way_out}")

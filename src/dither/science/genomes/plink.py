@@ -44,12 +44,16 @@ class Plink:
             if not self.path.with_suffix(suffix).is_file():
                 name = self.path.with_suffix(suffix).name
                 raise ArgumentError(
-                    "X", f"there is no file {name}; PLINK data is .bed, .bim and .fam"
+                    "X",
+                    f"the file {name!r} does not exist; keep the .bed, .bim and .fam "
+                    "files of PLINK in one folder",
                 )
         with self.path.with_suffix(".bed").open("rb") as file:
             if file.read(3) != MAGIC:
                 raise ArgumentError(
-                    "X", "is no .bed file by variants; write one with plink --make-bed"
+                    "X",
+                    f"{self.path.name!r} is not a .bed file in variant-major order; write "
+                    "one with plink --make-bed",
                 )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
@@ -88,8 +92,8 @@ class Plink:
 
 
 def _allele(first: str, second: str, reference: str, other: str) -> int | None:
-    """Which of a record's alleles is the alternative, or ABSENT where nobody has it.
-    PLINK writes 0 for an allele that nobody has.
+    """Which of a record's alleles is the alternative, or ABSENT if nobody has it. PLINK
+    writes 0 for an allele that nobody has.
     """
     if other == first and second in (reference, "0"):
         return FIRST

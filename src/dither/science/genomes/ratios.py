@@ -4,24 +4,16 @@ and holds for tiny counts too.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.mechanisms import Additive, Gaussian
+from dither.mechanisms import Additive
 
-__all__ = ["Ratio", "reach", "shrunk", "within"]
+__all__ = ["Ratio", "shrunk", "within"]
 
 Reals = NDArray[np.float64]
-
-STEPS = 33
-MARGIN = 1.001
-"""How much the largest quantile over a grid of ratios is raised, for what lies between
-two of its points.
-"""
 
 
 @dataclass(frozen=True)
@@ -39,8 +31,7 @@ class Ratio:
     weights: tuple[int, int]
 
     def ends(self, confidence: float) -> tuple[Reals, Reals]:
-        scale = self.mechanism.scale
-        most = (reach(self.mechanism, confidence) + _rounding(self.mechanism)) * scale
+        most = self.mechanism.law.pair_reach(confidence)
         above, below = (most / weight for weight in self.weights)
         square = self.counts**2 - below**2
         cross = self.sums * self.counts
@@ -62,47 +53,8 @@ def within(low: Reals, high: Reals) -> tuple[Reals, Reals]:
     return np.clip(cut_low, -1, 1), np.clip(cut_high, -1, 1)
 
 
-def reach(mechanism: Additive, confidence: float) -> float:
-    """How many scales X + r·Y stays within √(1 + r²) of, for every r, where X and Y are
-    the noise of two entries before it was rounded.
-    """
-    if isinstance(mechanism, Gaussian):
-        return NormalDist().inv_cdf((1 + confidence) / 2)
-    ratios = [step / (STEPS - 1) for step in range(STEPS)]
-    found = (_quantile(1 - confidence, r) / math.hypot(1, r) for r in ratios)
-    return MARGIN * max(found)
-
-
-def _rounding(mechanism: Additive) -> float:
-    """What rounding the noise to integers adds, in scales: half a step for each
-    Gaussian, a whole one at most for each Laplace.
-    """
-    step = 0.5 if isinstance(mechanism, Gaussian) else 1.0
-    return math.sqrt(2) * step / mechanism.scale
-
-
-def _quantile(tail: float, ratio: float) -> float:
-    """Where the tails of X + ratio·Y, Laplace both, hold this probability."""
-    low, high = 0.0, 4.0 - 2 * math.log(tail)
-    for _ in range(80):
-        middle = (low + high) / 2
-        inside = _tail(middle, ratio) <= tail
-        low, high = (low, middle) if inside else (middle, high)
-    return high
-
-
-def _tail(t: float, ratio: float) -> float:
-    """P(|X + ratio·Y| > t) for two independent Laplace variables of scale 1."""
-    if ratio == 0:
-        return math.exp(-t)
-    if ratio == 1:
-        return (1 + t / 2) * math.exp(-t)
-    square = ratio * ratio
-    return (math.exp(-t) - square * math.exp(-t / ratio)) / (1 - square)
-
-
 def shrunk(noisy: Reals, variance: float, size: int) -> Reals:
-    """Noisy counts of one cluster moved towards their mean as far as their spread is
+    """Noisy counts of one cluster shrunk towards their mean as far as their spread is
     noise (James & Stein 1961), between 1 and the cluster's size.
     """
     middle = noisy.mean()

@@ -71,7 +71,7 @@ def genotypes(data: Any, panel: Panel | None = None, variants: Any = None) -> Ge
     if listed and dimensions == 3:
         return Calls(data, names)
     kind = type(data).__name__
-    raise ArgumentError("X", f"is not understood ({kind}); {WAY_OUT}")
+    raise ArgumentError("X", f"genotypes cannot be read from {kind}; {WAY_OUT}")
 
 
 def dataset_of(data: Genotypes) -> Dataset | None:
@@ -82,7 +82,7 @@ def dataset_of(data: Genotypes) -> Dataset | None:
 def absent_of(absent: Any) -> bool:
     """Whether entries that have no record mean that nobody carries the allele."""
     if absent not in (MISSING, REFERENCE):
-        words = f'{absent!r:.40} is unknown; pass "{MISSING}" or "{REFERENCE}"'
+        words = f'must be "{MISSING}" or "{REFERENCE}", not {absent!r:.40}'
         raise ArgumentError("absent", words)
     return bool(absent == REFERENCE)
 
@@ -105,7 +105,7 @@ def _file(path: Path) -> Genotypes:
         return Vcf(path)
     if name.endswith((".zarr", ".vcz")) or path.is_dir():
         return VcfZarr(path)
-    raise ArgumentError("X", f"{path.name} is no file of genotypes; {WAY_OUT}")
+    raise ArgumentError("X", f"{path.name!r} is not a file of genotypes; {WAY_OUT}")
 
 
 def _names(variants: Any) -> list[str] | None:
@@ -114,6 +114,7 @@ def _names(variants: Any) -> list[str] | None:
     wrong = isinstance(variants, str | bytes | Mapping | Set)
     if wrong or not hasattr(variants, "__len__"):
         raise ArgumentError(
-            "variants", "must be the list of the columns' ids, in their order"
+            "variants",
+            "must be a list of the columns' ids, in the order of the columns",
         )
     return [str(one) for one in variants]

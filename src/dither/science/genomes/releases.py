@@ -21,6 +21,7 @@ from dither.picture import Picture
 from dither.release import Release
 from dither.science.genomes import pictures
 from dither.text import clean
+from dither.wording import entitled
 
 __all__ = ["Frequencies", "Table", "plainly"]
 
@@ -69,7 +70,7 @@ class Table(Release, ABC):
 
     def _lines(self) -> list[str]:
         """The first entries; a panel may be long."""
-        lines = [f"{self.what}, 95 % intervals"]
+        lines = [entitled(self.what)]
         columns = (self.keys or (), self.value, *self.interval())
         for key, value, low, high in islice(zip(*columns, strict=True), SHOWN):
             name = clean(" ".join(key) if isinstance(key, tuple) else str(key))
@@ -120,7 +121,7 @@ class Frequencies(Table):
         """The frequencies of one cluster."""
         if name not in self.clusters:
             known = clean(", ".join(self.clusters[:8]))
-            words = f"{name!r:.40} is not there; the clusters are {known}"
+            words = f"{name!r:.40} is not a cluster; pass one of {known}"
             raise ArgumentError("name", words)
         at = self.clusters.index(name)
         part = slice(at * len(self.panel), (at + 1) * len(self.panel))

@@ -19,7 +19,7 @@ from dither.science.genomes import pictures
 from dither.science.genomes.releases import Table
 from dither.text import clean
 
-__all__ = ["ChiSquares", "Chosen", "Within"]
+__all__ = ["ChiSquares", "Chosen", "Measured"]
 
 Reals = NDArray[np.float64]
 
@@ -43,7 +43,8 @@ class Chosen(Table):
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> NoReturn:  # noqa: ARG002
         raise ArgumentError(
             "interval",
-            "a choice has none; ask chi2(…, panel=chosen.variants) for numbers",
+            "a choice of variants does not have an interval; call "
+            "chi2(…, panel=chosen.variants) for numbers",
         )
 
     def _columns(self, confidence: float = 0.95) -> dict[str, Any]:  # noqa: ARG002
@@ -53,10 +54,8 @@ class Chosen(Table):
         ranked = zip(self.keys or (), self.variants, strict=True)
         return [self.what, *(f"  {rank}. {clean(name)}" for rank, name in ranked)]
 
-    def __str__(self) -> str:
-        charged = self.receipt or "not charged to any account"
-        told = f"{self.promise} for all choices together; {charged}"
-        return "\n".join([*self._lines(), told, *self.notes])
+    def _promise(self) -> str:
+        return f"{self.promise}, for all choices together"
 
     def plot(self, confidence: float = 0.95) -> Picture:  # type: ignore[override]  # noqa: ARG002
         """The names in their order."""
@@ -64,18 +63,16 @@ class Chosen(Table):
 
 
 @dataclass(frozen=True)
-class Within:
-    """Noisy reals plus or minus their noise, cut to a public range from 0."""
+class Measured:
+    """Noisy reals plus or minus their noise."""
 
     value: Reals
     mechanism: Additive
     size: int
-    most: float
 
     def ends(self, confidence: float) -> tuple[Reals, Reals]:
         width = self.mechanism.error(confidence, size=self.size)
-        low, high = self.value - width, self.value + width
-        return np.clip(low, 0, self.most), np.clip(high, 0, self.most)
+        return self.value - width, self.value + width
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +89,7 @@ class ChiSquares(Table):
         """P(χ² + noise ≥ what was released) without association, or more: for every w
         it is at most P(χ² ≥ released - w) + P(noise > w).
         """
-        assert isinstance(self.spread, Within)
+        assert isinstance(self.spread, Measured)
         noisy = np.asarray(self.spread.value)
         found = np.ones(noisy.shape)
         for level in LEVELS:

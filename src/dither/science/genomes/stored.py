@@ -40,14 +40,14 @@ class Stored:
         if self.dataset.single or len(self.dataset.catalogue.private) != 1:
             raise ArgumentError(
                 "X",
-                "must be a dataset of one private table with a unit column, whose "
-                "values are the ids of the roster",
+                "must be a dataset with one private table, whose unit column holds the "
+                "ids of the roster",
             )
         if roster.ids is None:
             raise ArgumentError(
                 "clusters",
-                "must go by the unit's ids: rows of a table have no order; pass a "
-                "mapping from id to cluster, or samples= with the ids",
+                "must be given by id, because the rows of a table are not ordered; pass "
+                "a mapping from id to cluster, or samples= with the ids",
             )
 
     def check_bounds(self, panel: Panel) -> None:
@@ -60,8 +60,8 @@ class Stored:
             if bounds is not None and not (bounds[0] < 0 and bounds[1] > 2):
                 raise ArgumentError(
                     "bounds",
-                    f"of {clean(name)} would turn codes for missing calls into "
-                    "genotypes; declare bounds of (-1, 3) for columns of genotypes",
+                    f"the bounds of {clean(name)!r} would clamp codes of missing calls "
+                    "to genotypes; declare bounds of (-1, 3) for columns of genotypes",
                 )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:

@@ -44,12 +44,16 @@ class Vcf:
     def check(self, roster: Roster) -> None:  # noqa: ARG002
         """Whether the file is there and can be read here at all."""
         if not self.path.is_file():
-            raise ArgumentError("X", f"there is no file {self.path.name}")
+            raise ArgumentError(
+                "X", f"the file {self.path.name!r} does not exist; check the path"
+            )
         if self._binary:
             frames.package("cyvcf2")
         elif not next(_lines(self.path), "").startswith("##fileformat=VCF"):
             raise ArgumentError(
-                "X", f"{self.path.name} does not begin as a VCF file does"
+                "X",
+                f"{self.path.name!r} does not begin like a VCF file; pass a .vcf, .vcf.gz "
+                "or .bcf file",
             )
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
@@ -81,7 +85,9 @@ def _by_cyvcf2(path: Path, panel: Panel) -> tuple[list[str], Iterator[Record]]:
 def _calls(record: Any, people: int) -> NDArray[Any]:
     try:
         return np.asarray(record.genotype.array())[:, :-1]
-    except Exception:  # a record without genotypes, in whatever way cyvcf2 says so
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a record without genotypes, in whatever way cyvcf2 says so
         return np.full((people, 2), -1, np.int16)
 
 

@@ -46,15 +46,23 @@ class VcfZarr:
     def check(self, roster: Roster) -> None:  # noqa: ARG002
         """Whether the arrays are there; what they hold is not looked at."""
         if isinstance(self.store, Path) and not self.store.exists():
-            raise ArgumentError("X", f"there is no folder {self.store.name}")
+            raise ArgumentError(
+                "X", f"the folder {self.store.name!r} does not exist; check the path"
+            )
         group = self._group()
         lacking = [name for name in NEEDED if name not in group]
         if lacking:
             raise ArgumentError(
-                "X", f"is no VCF-Zarr: it has no {lacking[0]}; write it with vcf2zarr"
+                "X",
+                f"the store is not a VCF-Zarr: it lacks {lacking[0]!r}; write it with "
+                "vcf2zarr",
             )
         if group[CALLS].ndim != 3:
-            raise ArgumentError("X", f"is no VCF-Zarr: {CALLS} has three dimensions")
+            raise ArgumentError(
+                "X",
+                f"the store is not a VCF-Zarr: {CALLS!r} must have three dimensions; "
+                "write it with vcf2zarr",
+            )
 
     def _group(self) -> Any:
         if not isinstance(self.store, Path):
@@ -64,7 +72,8 @@ class VcfZarr:
             return zarr.open_group(str(self.store), mode="r")
         except Exception:
             name = self.store.name
-            raise ArgumentError("X", f"{name} is no zarr group") from None
+            words = f"{name!r} is not a zarr group; write it with vcf2zarr"
+            raise ArgumentError("X", words) from None
 
     def count(self, panel: Panel, roster: Roster) -> Counts:
         group = self._group()

@@ -26,8 +26,8 @@ __all__ = [
 
 EDGE, NODE = Unit("edge"), Unit("node")
 SEPARATE = (
-    "accounts for edges and for nodes are separate accounts about the same people: "
-    "neither covers what the other spent"
+    "edges and nodes have separate accounts about the same people, and neither account "
+    "covers what the other one spent"
 )
 REWIRED = (
     "a node is a vertex whose edges all come or go; one whose edges change is a group of "
@@ -62,8 +62,8 @@ class Asked:
         if question.replacing or (reader.dataset is not None and unit == NODE):
             raise ArgumentError(
                 "graph",
-                "a dataset's row is one edge that comes or goes; for another unit or "
-                "relation, pass the graph itself with budget=",
+                "a dataset protects one row, which is one edge that is added or removed; "
+                "pass the graph itself with budget= for another unit or relation",
             )
         return cls(question, reader, words)
 
@@ -88,7 +88,7 @@ class Asked:
                 yield paid
         except UnitMismatch as problem:
             name = self.question.unit.name
-            way_out = f'pass Budget(epsilon=1.0, unit=Unit("{name}"))'
+            way_out = f'pass budget=Budget(epsilon=1.0, unit=Unit("{name}"))'
             words = f"{problem.message}; {way_out}; {SEPARATE}"
             raise UnitMismatch(problem.argument, words) from None
 
@@ -104,12 +104,13 @@ def unit_of(unit: Any) -> Unit:
     return UNITS[chosen("unit", found, tuple(UNITS))]
 
 
-def edges_only(unit: Any, why: str) -> None:
+def edges_only(unit: Any, what: str, why: str = "") -> None:
     """Refuse node privacy where it is not offered."""
     if unit_of(unit) == NODE:
-        words = "under node privacy are not offered"
         raise ArgumentError(
-            "unit", f"{why} {words}; ask for edges or degrees, which are"
+            "unit",
+            f"{what} are not available under node privacy{why}; ask for edges or degrees "
+            "instead",
         )
 
 

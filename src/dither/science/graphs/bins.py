@@ -12,7 +12,6 @@ from dither.science.graphs.degrees import in_order
 from dither.science.graphs.distribution import DegreeCounts
 from dither.science.graphs.kernels import Edges
 from dither.science.graphs.projection import projected_degrees
-from dither.science.graphs.sums import sum_margin
 from dither.science.graphs.tails import Reals, grid
 from dither.science.graphs.vertices import Integers
 
@@ -74,8 +73,9 @@ class DegreeBins(DegreeCounts):
         """
         each = (1 - confidence) / 2 / self.noisy.size
         _, sizes = grid(self.noisy.size)
+        law = self.mechanism.law
         known = np.array(
-            [sum_margin(self.mechanism, max(1, one), each) for one in sizes.tolist()]
+            [law.copies(max(1, one)).quantile(each) for one in sizes.tolist()]
         )
         terms = np.arange(self.noisy.size, 0, -1)
         return known[np.searchsorted(sizes, terms)]
@@ -93,8 +93,8 @@ class DegreeBins(DegreeCounts):
         if not self.capped:
             return np.zeros_like(value), np.full_like(value, self.count)
         missed = (1 - confidence) / 2
-        margins = np.full(value.size, sum_margin(self.mechanism, 1, missed))
-        margins[0] = sum_margin(self.mechanism, self.noisy.size, missed)
+        margins = np.full(value.size, self.mechanism.law.quantile(missed))
+        margins[0] = self.mechanism.law.copies(self.noisy.size).quantile(missed)
         low, high = np.ceil(value - margins), np.floor(value + margins)
         held = (np.clip(end, 0, self.count).astype(np.int64) for end in (low, high))
         first, last = held

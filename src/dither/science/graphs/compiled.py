@@ -82,7 +82,7 @@ def _triangles(starts: Any, others: Any, middle: Any, first: int, last: int) -> 
 
 
 def triangle_count(starts: Integers, others: Any, middle: Integers) -> int:
-    """How many triangles a graph has whose vertices are numbered by falling degree."""
+    """Number of triangles in a graph whose vertices are numbered by falling degree."""
     if middle.size < MANY:
         return int(_triangles(starts, others, middle, 0, middle.size))
     # blocks of about equal work; what is counted does not depend on where they end

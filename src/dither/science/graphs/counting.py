@@ -62,7 +62,7 @@ class Pattern(Protocol):
 
 @dataclass(frozen=True)
 class Counted:
-    """A private count, and where the truth lies if that was paid for."""
+    """A private count, and an interval for the true count if that was paid for."""
 
     value: int
     spread: Bounded | None
@@ -83,8 +83,8 @@ class CountPlan:
         if pattern.global_sensitivity > WIDEST:
             raise ArgumentError(
                 "vertices",
-                "are too many: one edge could move the count by more than 2**52; ask "
-                "for smaller stars",
+                "are too many, because one edge could change the count by more than 2**52; "
+                "pass a smaller k",
             )
         if not interval:
             return cls(pattern, _mechanism(method, question, pattern), None)
@@ -114,7 +114,7 @@ class CountPlan:
 
 @dataclass(frozen=True)
 class Bounded:
-    """Where the truth lies, by a noisy reach."""
+    """Interval for the true count, from a noisy reach."""
 
     value: int
     reach: int
@@ -148,8 +148,8 @@ def _mechanism(
             unit=question.unit,
         )
     if question.rho is not None:
-        words = 'smooth sensitivity promises a pure ε; pass epsilon, or method="ladder"'
-        raise ArgumentError("rho", words)
+        words = 'needs method="ladder", because method="smooth" gives a pure ε only'
+        raise ArgumentError("rho", f'{words}; pass epsilon, or method="ladder"')
     return SmoothSensitivity(
         epsilon=question.epsilon or 0.0,
         global_sensitivity=pattern.global_sensitivity,

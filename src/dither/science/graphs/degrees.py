@@ -17,7 +17,6 @@ from dither.question import Question
 from dither.release import Ends
 from dither.science.graphs.distribution import DegreeCounts, counts_at_least
 from dither.science.graphs.kernels import Edges, scipy
-from dither.science.graphs.sums import sum_margin
 from dither.science.graphs.vertices import Integers
 
 __all__ = ["L1", "L2", "DegreeSequence", "for_degree_error", "in_order", "usable"]
@@ -43,7 +42,9 @@ def in_order(noisy: Integers, most: int) -> Integers:
 def usable(mechanism: Additive) -> Additive:
     """Refuse noise so large that sums of it would not fit 64-bit integers."""
     if mechanism.scale > LARGEST:
-        words = "is too small: noise would be larger than any degree; ask for more"
+        words = (
+            "is too small: noise would be larger than any degree; pass a larger cost"
+        )
         raise ArgumentError("epsilon", words)
     return mechanism
 
@@ -141,6 +142,7 @@ def _margins(
     ]
     own = missed * ALONE if windows else missed
     each = missed * (1 - ALONE) / max(1, len(windows))
-    alone = (1, sum_margin(mechanism, 1, own))
-    means = ((width, sum_margin(mechanism, width, each) / width) for width in windows)
+    law = mechanism.law
+    alone = (1, law.quantile(own))
+    means = ((width, law.copies(width).quantile(each) / width) for width in windows)
     return alone, *means

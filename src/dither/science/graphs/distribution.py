@@ -27,7 +27,7 @@ class DegreeCounts(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many vertices there are."""
+        """Number of vertices."""
 
     @abstractmethod
     def at_least(self) -> Integers:

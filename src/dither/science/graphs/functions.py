@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Unpack
 
+import numpy as np
+
 from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.privacy import Unit
@@ -73,7 +75,7 @@ def triangles(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
-    edges_only(unit, "triangles, of which one vertex can make n² / 2,")
+    edges_only(unit, "triangles", ", because one vertex can make n² / 2 of them")
     asked = Asked.of(
         "triangles", graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -111,7 +113,7 @@ def stars(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
-    edges_only(unit, "stars, of which one vertex can make C(n − 1, k),")
+    edges_only(unit, "stars", ", because one vertex can make C(n − 1, k) of them")
     name = "wedges" if check_rays(k) == 2 else f"{k}-stars"
     asked = Asked.of(
         name, graph, cost, vertices=vertices, ends=ends, provenance=provenance
@@ -152,7 +154,9 @@ def transitivity(
     Assumes: vertices are public. One person with many edges is protected for one of
     them; time is not protected.
     """
-    edges_only(unit, "triangles and wedges, of which one vertex can make n² / 2,")
+    edges_only(
+        unit, "triangles and wedges", ", because one vertex can make n² / 2 of them"
+    )
     asked = Asked.of(
         "transitivity", graph, cost, vertices=vertices, ends=ends, provenance=provenance
     )
@@ -180,8 +184,8 @@ def clustering(*_: Any, **__: Any) -> NoReturn:
     """
     raise ArgumentError(
         "clustering",
-        "is not offered: one edge moves the local clustering of many vertices at once, from 1 to near "
-        "0 where all of them lean on it; noise for that hides every graph; ask for "
+        "is not available, because one edge can move the local clustering of many "
+        "vertices from 1 to almost 0, and noise for that hides every graph; call "
         "transitivity(graph, vertices=…), which is 3·triangles / wedges",
     )
 
@@ -230,14 +234,19 @@ def edges(
     noise = asked.question.additive(1)
     with asked.paying(noise.guarantee) as paid:
         value = noise.release(len(asked.reader.edges(paid.receipt)))
-    most = math.comb(asked.size, 2)
-    spread = Around(value, noise, integer=True, step=1, within=(0, most))
-    return CountRelease("edges", value, (paid.source,), spread, notes=asked.notes())
+    return CountRelease(
+        "edges",
+        value,
+        (paid.source,),
+        Around(value, noise, integer=True, step=1),
+        notes=asked.notes(),
+        limits=(0, math.comb(asked.size, 2)),
+    )
 
 
 def _without_cap(max_degree: int | None) -> None:
     if max_degree is not None:
-        raise ArgumentError("max_degree", 'is for unit="node"; leave it out')
+        raise ArgumentError("max_degree", 'needs unit="node"; leave it out')
 
 
 @by_name("degrees(graph, vertices=ids, epsilon=1.0)", AskingError)
@@ -322,20 +331,22 @@ def mixing(
     )
     names, numbers = group_numbers(asked.reader.vertices, groups)
     if len(names) ** 2 > CELLS:
-        raise ArgumentError("groups", f"make more than {CELLS:,} pairs; merge some")
+        raise ArgumentError(
+            "groups", f"groups form more than {CELLS:,} pairs; merge some of them"
+        )
     declared = note(f"{len(names):,} groups", provenance)
     asked = asked.for_error(1)
     noise = asked.question.additive(1)
     with asked.paying(noise.guarantee) as paid:
         found = cell_counts(asked.reader.edges(paid.receipt), numbers, len(names))
         cells = noise.release(found)
-    most = math.comb(asked.size, 2)
-    around = Around(cells, noise, integer=True, step=1, within=(0, most))
+    most = np.full(cells.shape, math.comb(asked.size, 2))
     return MixingRelease(
         "edges",
         as_matrix(cells, len(names)),
         (paid.source,),
-        MatrixSpread(around, len(names)),
+        MatrixSpread(Around(cells, noise, integer=True, step=1), len(names)),
         keys=names,
         notes=asked.notes(declared),
+        limits=(0, as_matrix(most, len(names))),
     )

@@ -63,7 +63,7 @@ class Edges:
 
     @cached_property
     def degrees(self) -> Integers:
-        """How many neighbours each vertex has."""
+        """Number of neighbours of each vertex."""
         sides = (self.low, self.high)
         first, second = (np.bincount(side, minlength=self.count) for side in sides)
         return first + second
@@ -146,7 +146,7 @@ def check_installed() -> None:
 
 
 def triangle_count(edges: Edges) -> int:
-    """How many triangles there are."""
+    """Number of triangles."""
     fast, graph = compiled(), edges.ranked
     if fast is not None:
         return int(fast.triangle_count(graph.starts, graph.others, graph.middle))

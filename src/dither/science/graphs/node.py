@@ -27,18 +27,18 @@ __all__ = ["degrees", "edges"]
 
 OPEN = (
     "the cap on a vertex's edges is {cap:,}, chosen privately; edges beyond it are not "
-    "in the answer, so the truth may be larger: declare max_degree for an interval with "
-    "both ends"
+    "in the answer, so the true value may be larger: declare max_degree for an interval "
+    "with both ends"
 )
 CLOSED = (
     "the cap on a vertex's edges is {cap:,}, declared as a fact; if one has more, the "
-    "interval may miss the truth, and the guarantee still holds"
+    "interval may miss the true value, and the guarantee still holds"
 )
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Where the truth lies, if what was dropped can only add to it."""
+    """Interval for the true value, if what was dropped can only add to it."""
 
     inner: Around
 
@@ -91,12 +91,17 @@ def edges(asked: Asked, max_degree: int | None) -> CountRelease:
         cap = plan.cap(found)
         noise = plan.question.additive(cap)
         value = noise.release(int(projected_degrees(found, cap).sum()) // 2)
-    around = Around(
-        value, noise, integer=True, step=1, within=(0, math.comb(asked.size, 2))
+    around = Around(value, noise, integer=True, step=1)
+    most = math.comb(asked.size, 2)
+    closed = plan.declared is not None
+    return CountRelease(
+        "edges",
+        min(value, most),
+        (paid.source,),
+        around if closed else AtLeast(around),
+        notes=asked.notes(plan.note(cap)),
+        limits=(0, most if closed else math.inf),
     )
-    spread = AtLeast(around) if plan.declared is None else around
-    notes = asked.notes(plan.note(cap))
-    return CountRelease("edges", value, (paid.source,), spread, notes=notes)
 
 
 def _vector(question: Question, cap: int) -> Additive:
@@ -107,8 +112,9 @@ def degrees(asked: Asked, max_degree: int | None) -> DegreesRelease:
     if asked.question.cost.error is not None:
         raise ArgumentError(
             "error",
-            "is not the same for all degrees under node privacy: those without edges "
-            "follow from all others; state epsilon, rho or share instead",
+            "cannot be met for all degrees at once under node privacy, because the "
+            "number of vertices without edges follows from the other numbers; pass "
+            "epsilon, rho or share instead",
         )
     plan = CapPlan.of(asked, max_degree, squared=True)
     usable(_vector(plan.question, asked.size))

@@ -43,7 +43,9 @@ EXACT = 1 << 52
 def declared_cap(max_degree: int | None, size: int) -> int | None:
     """A public cap on degrees, where one is declared."""
     if size < 2:
-        raise ArgumentError("vertices", "must be 2 or more to have an edge")
+        raise ArgumentError(
+            "vertices", "must be 2 or more, because an edge has two ends"
+        )
     if max_degree is None:
         return None
     way_out = "pass the public number of edges that no vertex exceeds, or leave it out"

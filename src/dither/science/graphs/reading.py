@@ -52,7 +52,7 @@ class Reader:
                 numbered = positional or (_is_igraph(graph) and declared.ids is None)
                 return cls(declared, graph, read, numbered)
         kind = type(graph).__name__
-        raise ArgumentError("graph", f"is not understood ({kind}); {GIVE}")
+        raise ArgumentError("graph", f"a graph cannot be read from {kind}; {GIVE}")
 
     @property
     def dataset(self) -> Dataset | None:
@@ -126,10 +126,15 @@ def _check_ends(graph: Any, ends: Sequence[str] | None) -> None:
     if ends is None:
         return
     if not (_is_frame(graph) or _is_dataset(graph)):
-        raise ArgumentError("ends", "names columns of a frame or dataset; leave it out")
+        raise ArgumentError(
+            "ends",
+            "is only for a frame or a dataset, whose columns it names; leave it out",
+        )
     named = ends if isinstance(ends, list | tuple) else ()
     if len(named) != 2 or named[0] == named[1]:
-        raise ArgumentError("ends", 'must be two columns, such as ("source", "target")')
+        raise ArgumentError(
+            "ends", 'must name two columns; pass for example ("source", "target")'
+        )
 
 
 def _of_networkx(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
@@ -153,7 +158,9 @@ def _of_igraph(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG0
 
 def _of_sparse(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG001
     if len(graph.shape) != 2:
-        raise ArgumentError("graph", f"must be a matrix of two dimensions; {GIVE}")
+        raise ArgumentError(
+            "graph", f"must have two dimensions if it is a matrix; {GIVE}"
+        )
 
     def read(receipt: Receipt | None) -> Columns:  # noqa: ARG001
         entries = graph.tocoo()
@@ -168,8 +175,8 @@ def _of_array(graph: Any, ends: Any, declared: Vertices) -> Read:  # noqa: ARG00
     if graph.ndim != 2 or graph.shape[1] != 2:
         raise ArgumentError(
             "graph",
-            "must be an array of two columns, an edge a row; turn a matrix of "
-            "adjacency into scipy.sparse.csr_array(matrix)",
+            "must be an array of two columns with one edge per row; convert an adjacency "
+            "matrix with scipy.sparse.csr_array(matrix)",
         )
     _check_kind(graph, declared)
     return lambda receipt: (_plain(graph[:, 0]), _plain(graph[:, 1]))  # noqa: ARG005
@@ -194,7 +201,9 @@ def _usual_ends(names: Sequence[Any]) -> list[Any]:
         return list(names)
     if all(name in names for name in USUAL):
         return list(USUAL)
-    raise ArgumentError("ends", f"is missing; pass ends={USUAL}, the columns of ids")
+    raise ArgumentError(
+        "ends", f"is missing; pass the two columns of ids, such as ends={USUAL}"
+    )
 
 
 def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:
@@ -203,21 +212,23 @@ def _of_dataset(graph: Any, ends: Any, declared: Vertices) -> Read:
     if not graph.single:
         raise ArgumentError(
             "graph",
-            f"the dataset's unit is one {graph.unit.name}, which may have many edges; "
-            "only a dataset whose unit is a row holds one edge a unit",
+            f"the unit of the dataset is one {graph.unit.name}, which may have many "
+            "edges; pass a dataset whose unit is a row, or the graph itself with budget=",
         )
     _check_columns(ends, list(graph.facts))
     facts = [graph.facts[name] for name in ends]
     if any(one.bounds is not None for one in facts):
         raise ArgumentError(
             "ends",
-            "have bounds, and ids beyond them would count as those at the bounds; "
-            "declare no bounds for columns of ids",
+            "must be columns without bounds, because clamping merges ids; remove the "
+            "bounds of columns of ids from the declaration",
         )
     if any(one.kind is Kind.REALS for one in facts):
         declared.check_floats()
     if facts[0].table != facts[1].table:
-        raise ArgumentError("ends", "must be columns of one table: an edge is a row")
+        raise ArgumentError(
+            "ends", "must be columns of one table, because an edge is one row"
+        )
 
     def read(receipt: Receipt | None) -> Columns:
         if facts[0].table is None:
@@ -236,7 +247,9 @@ def _check_columns(chosen: Iterable[Any], names: Sequence[Any]) -> None:
         if list(names).count(name) != 1:
             listed = ", ".join(map(repr, names[:8]))
             raise ArgumentError(
-                "ends", f"{name!r:.40} is not there once; there are {listed}"
+                "ends",
+                f"{name!r:.40} in ends must be the name of exactly one column; pass two of "
+                f"{listed}",
             )
 
 
@@ -255,7 +268,7 @@ KINDS = (
 
 
 def _two_columns(pairs: Iterable[Any]) -> Columns:
-    """Both ends of each pair; what is no pair has none."""
+    """Both ends of each pair; anything that is not a pair has no ends."""
     ends = [_pair(one) for one in pairs]
     return [one[0] for one in ends], [one[1] for one in ends]
 
@@ -266,7 +279,9 @@ def _pair(one: Any) -> tuple[Any, Any]:
     try:
         found: Iterator[Any] = iter(one)
         return next(found), next(found)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return None, None
 
 
@@ -290,7 +305,10 @@ def _check_kind(column: Any, declared: Vertices) -> None:
         declared.check_floats()
     held = str(getattr(column, "dtype", getattr(column, "type", ""))).casefold()
     if held.startswith(TIMES):
-        raise ArgumentError("graph", "must hold ids as whole numbers or texts")
+        raise ArgumentError(
+            "graph",
+            "must hold ids as whole numbers or strings; convert times to strings",
+        )
 
 
 def _plain(column: Any) -> Any:

@@ -36,7 +36,8 @@ class CountRelease(GraphRelease):
         """The ends between which the true number lies with this probability."""
         if self.spread is None:
             raise ArgumentError(
-                "interval", "was not paid for; ask again without interval=False"
+                "interval",
+                "is not available after interval=False; ask again without interval=False",
             )
         return super().interval(confidence, of=of)
 
@@ -48,8 +49,8 @@ class DistributionRelease(GraphRelease):
     cumulative: bool = False
 
     def plot(self, confidence: float = 0.95) -> Any:
-        """Of shares, a picture on logarithmic axes with the band that holds the truth;
-        of counts, bars.
+        """A picture on logarithmic axes for shares, with the band that holds the true
+        value; bars for counts.
         """
         if self.cumulative:
             return _ccdf_picture(self, confidence)
@@ -99,7 +100,7 @@ class DegreesRelease(GraphRelease):
 
     def _repr_html_(self) -> str:
         """The picture and what is said about it: there may be a million degrees."""
-        said = html.escape("\n".join(map(str, (*self.sources, *self.notes))))
+        said = html.escape("\n".join(self._below()))
         return f"{self.plot().svg()}<pre>{said}</pre>"
 
     def __repr__(self) -> str:
@@ -114,7 +115,7 @@ class MixingRelease(GraphRelease):
         """How many edges lie between two groups, or within one. Free."""
         row, column = (self._index(one) for one in (first, second))
         ends = 2 if row == column else 1
-        spread = self.spread and _Entry(self.spread, row, column, ends)
+        spread = self._inside and _Entry(self._inside, row, column, ends)
         return self._derived(
             what=f"edges {first}–{second}",
             value=int(self.value[row, column]) // ends,

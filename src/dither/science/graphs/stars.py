@@ -20,12 +20,12 @@ LARGEST = 64
 
 
 def check_rays(rays: int) -> int:
-    """How many rays a star has: 2 or more."""
-    way_out = "pass how many rays a star has: 2 for wedges, 3, …"
+    """Number of rays in a star: 2 or more."""
+    way_out = "pass the number of rays of a star, such as 2 for wedges"
     if isinstance(rays, bool) or not isinstance(rays, int | np.integer):
         raise ArgumentError("k", f"must be a whole number; {way_out}")
     if not 2 <= rays <= LARGEST:
-        raise ArgumentError("k", f"must be 2 to {LARGEST}; {way_out}")
+        raise ArgumentError("k", f"must be from 2 to {LARGEST}; {way_out}")
     return int(rays)
 
 
@@ -33,8 +33,8 @@ def check_rays(rays: int) -> int:
 class Stars:
     """Stars of k rays among `size` vertices. An edge at a vertex that has d others
     makes C(d, k − 1) of them, at either end. LS_t = C(d₁ + t, k − 1) + C(d₂ + t, k − 1)
-    for the two largest degrees, each held at n − 2, because one edge moves either by 1
-    at most.
+    for the two largest degrees, each clamped to n − 2, because one edge moves either by
+    1 at most.
     """
 
     size: int
@@ -43,7 +43,9 @@ class Stars:
     def __post_init__(self) -> None:
         check_rays(self.rays)
         if self.size <= self.rays:
-            raise ArgumentError("vertices", "must be more than k to make a star")
+            raise ArgumentError(
+                "vertices", "must be more than k, because a star has k + 1 vertices"
+            )
 
     @property
     def most(self) -> int:
@@ -92,7 +94,7 @@ class Stars:
         )
 
     def _ways(self, degrees: Integers) -> Reals:
-        """C(d, k − 1) of all degrees, held at n − 2, to a few last bits."""
+        """C(d, k − 1) of all degrees, clamped to n − 2, to a few last bits."""
         held = np.minimum(degrees, self.size - 2).astype(np.float64)
         ways = np.ones(held.shape)
         for ray in range(int(self.rays) - 1):

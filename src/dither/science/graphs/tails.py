@@ -1,11 +1,11 @@
-"""How far the ladder's answer lies from the truth, where its rungs are private and only
-a bound on them was paid for.
+"""Distance of the ladder's answer from the true value, if its rungs are private and
+only a bound on them was paid for.
 
 Rungs of every width up to the bound are possible, and wider ones are not always worse:
-a wide rung holds more of the numbers near the truth too. So the error is the largest
-over all of them. That is computed over cells: within a cell, no number far from the
-truth weighs more than at the cell's high corner, and none near it less than at its low
-one (docs/proofs/science.md).
+a wide rung holds more of the numbers near the true value too. So the error is the
+largest over all of them. That is computed over cells: within a cell, no number far from
+the true value weighs more than at the cell's high corner, and none near it less than at
+its low one (docs/proofs/science.md).
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Cells:
 
 
 def ladder_error(ladder: Ladder, cells: Cells, missed: float) -> int:
-    """The least distance from the truth that the answer exceeds with probability
-    `missed` at most, whichever cell the truth lies in.
+    """The least distance from the true value that the answer exceeds with probability
+    `missed` at most, whichever cell the true value lies in.
     """
     found = 0
     for run in cells.runs(ladder.rungs):
@@ -88,7 +88,9 @@ def _needed(tail: _Tail, low: int, missed: float, high: int) -> int:
 
 @dataclass(frozen=True)
 class _Tail:
-    """Weights of rungs, relative to that of the truth, and their widths in each cell."""
+    """Weights of rungs, relative to that of the true value, and their widths in each
+    cell.
+    """
 
     weights: Reals
     low: Reals
@@ -117,7 +119,7 @@ class _Tail:
         )
 
     def beyond(self, distance: int) -> Reals:
-        """The chance of an answer farther from the truth, at most, in each cell."""
+        """The chance of an answer farther from the true value, at most, in each cell."""
         near = np.clip(distance - self.low_ends, 0, self.low) @ self.weights
         inside = np.clip(distance - self.high_ends, 0, self.high)
         far = 2 * ((self.high - inside) @ self.weights) + self.rest

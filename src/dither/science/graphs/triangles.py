@@ -29,7 +29,9 @@ class Triangles:
 
     def __post_init__(self) -> None:
         if self.size < CORNERS:
-            raise ArgumentError("vertices", "must be 3 or more to make a triangle")
+            raise ArgumentError(
+                "vertices", "must be 3 or more, because a triangle has three corners"
+            )
 
     @property
     def most(self) -> int:

@@ -34,8 +34,8 @@ VIEWS = ("_nodes", "_atlas", "_graph")
 """Where a view of networkx keeps what it shows."""
 PASS = "pass the public ids of all vertices, or n for the ids 0 to n − 1"
 READ_OFF = (
-    "are read off the private graph: which vertices it names tells who has edges; "
-    f"{PASS}, from a roster that does not depend on the edges"
+    "are read from the private graph, which reveals who has edges; "
+    f"{PASS}, from a list that does not depend on the edges"
 )
 
 
@@ -85,8 +85,8 @@ class Vertices:
         if any(len(one) > MANY_DIGITS for one in self._keys if isinstance(one, str)):
             raise ArgumentError(
                 "graph",
-                "holds ids as floats, which merge long ones; read the columns as text "
-                'or, in pandas, as "Int64"',
+                "holds ids as floats, which cannot represent long ids exactly; read the "
+                'columns as strings or, in pandas, as "Int64"',
             )
 
     def _of_array(self, column: NDArray[Any]) -> Integers:
@@ -116,7 +116,11 @@ class Vertices:
         held = labels if isinstance(labels, list) else list(labels)
         try:
             return self._at_once(held)
-        except Exception:  # an odd label is among them: one by one, and it alone is out
+        except KeyboardInterrupt:
+            raise
+        except (
+            BaseException
+        ):  # an odd label is among them: one by one, and it alone is out
             return np.fromiter(map(self._one, held), np.int64)
 
     def _at_once(self, labels: list[Any]) -> Integers:
@@ -135,13 +139,15 @@ class Vertices:
             if self.ids is None:
                 return _place(key, self.count)
             return self._keys.get(key, -1)
-        except Exception:  # a label that has no hash is not declared
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a label that has no hash is not declared
             return -1
 
 
 def _count(number: int) -> int:
     if not 0 < number <= MOST:
-        raise ArgumentError("vertices", f"must be 1 to {MOST:,}; {PASS}")
+        raise ArgumentError("vertices", f"must be from 1 to {MOST:,}; {PASS}")
     return number
 
 
@@ -157,16 +163,18 @@ def _listed(vertices: Any) -> Vertices:
         numbers = {one: number for number, one in enumerate(ids)}
     except TypeError:
         raise ArgumentError(
-            "vertices", f"must be ids that can be hashed; {PASS}"
+            "vertices", f"must be hashable ids, such as strings; {PASS}"
         ) from None
     if any(one is None or one != one for one in ids):  # noqa: PLR0124
-        raise ArgumentError("vertices", "hold a missing id; leave it out")
+        raise ArgumentError("vertices", "must not contain a missing id; remove it")
     keys = {_key(one): number for number, one in enumerate(ids)}
     if None in keys:
-        words = "hold an id that is a fraction; pass whole numbers or texts"
+        words = "must not contain fractions as ids; pass whole numbers or strings"
         raise ArgumentError("vertices", words)
     if len(keys) < len(ids):
-        words = 'name a vertex twice (7, 7.0 and "7" are one); name each once'
+        words = (
+            'must name each id once (7, 7.0 and "7" are the same); remove the others'
+        )
         raise ArgumentError("vertices", words)
     return Vertices(len(ids), ids, numbers, keys)
 
@@ -235,7 +243,9 @@ def group_numbers(vertices: Vertices, groups: Any) -> tuple[tuple[Any, ...], Int
     try:
         names = dict.fromkeys(named)
     except TypeError:
-        raise ArgumentError("groups", "must be names that can be hashed") from None
+        raise ArgumentError(
+            "groups", "must be hashable names, such as strings"
+        ) from None
     order = {name: number for number, name in enumerate(names)}
     return tuple(order), np.array([order[name] for name in named], np.int64)
 
@@ -246,13 +256,13 @@ def _named_groups(vertices: Vertices, groups: Any) -> Sequence[Any]:
         groups = dict(groups.items())
     if isinstance(groups, Mapping):
         if len(groups) < len(vertices):
-            raise ArgumentError("groups", f"leave a vertex out; {give}")
+            raise ArgumentError("groups", f"must have an entry for each vertex; {give}")
         ids = [vertices.label(number) for number in range(len(vertices))]
         if any(one not in groups for one in ids):
-            raise ArgumentError("groups", f"leave a vertex out; {give}")
+            raise ArgumentError("groups", f"must have an entry for each vertex; {give}")
         return [groups[one] for one in ids]
     if isinstance(groups, str | bytes) or not hasattr(groups, "__len__"):
-        raise ArgumentError("groups", f"are not understood; {give}")
+        raise ArgumentError("groups", f"must be a mapping or a list; {give}")
     if len(groups) != len(vertices):
-        raise ArgumentError("groups", f"are not one for each vertex; {give}")
+        raise ArgumentError("groups", f"must have an entry for each vertex; {give}")
     return list(groups.tolist() if hasattr(groups, "tolist") else groups)

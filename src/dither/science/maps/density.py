@@ -17,6 +17,8 @@ from dither.release import Release
 from dither.science.maps.fitting import Noises
 from dither.science.maps.grids import Cells
 from dither.science.maps.places import Box, Place
+from dither.text import quantity
+from dither.wording import in_html
 
 if TYPE_CHECKING:
     from dither.picture import Picture
@@ -73,7 +75,7 @@ class HeatMap(Release):
         return whole(self)
 
     def _derived(self, **changes: Any) -> Release:
-        """Other values are no counts of these cells any more."""
+        """Other values are not counts of these cells any more."""
         kept = ("what", "value", "sources", "spread", "keys", "notes", "noise")
         return Release(**{name: getattr(self, name) for name in kept} | changes)
 
@@ -162,9 +164,9 @@ class HeatMap(Release):
         cells = "1 cell" if len(self) == 1 else f"{len(self):,} cells"
         lines = [
             f"heat map of {cells}: {float(total.value):,.0f} counted points "
-            f"({ends}, 95 %)",
-            f"{sure:,} of them surely not empty (95 % each); the widest interval is "
-            f"{float(np.max(high - low)):,.0f}",
+            f"(95 % interval {ends})",
+            f"{quantity(sure, 'cell')} with an interval above 0; the widest interval is "
+            f"{float(np.max(high - low)):,.0f} points wide",
         ]
         if total.interval()[0] <= 0:
             axes = "lon, lat" if self.place.system.lonlat else "x, y"
@@ -178,7 +180,5 @@ class HeatMap(Release):
         return f"<HeatMap of {len(self):,} cells>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        about = "<br>".join(escape(line) for line in str(self).splitlines())
+        about = in_html(str(self).splitlines())
         return f"{self.plot().svg()}<br><small>{about}</small>"

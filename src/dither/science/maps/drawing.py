@@ -49,7 +49,7 @@ def draw(
     pieces = pieces_of(release, confidence)
     panels = [Panel.of(release.place, LEFT + i * (PANEL + BETWEEN)) for i in (0, 1)]
     layers = layers_of(overlay, release.place)
-    named = title or "How many points lie where"
+    named = title or "Density of points"
     bottom = panels[0].top + panels[0].height
     shapes = [
         Text(LEFT, 18, named, 15, bold=True),
@@ -190,7 +190,7 @@ def _numbers(
     order = np.argsort(-low / areas, kind="stable")[:listed]
     sure = [int(place) for place in order if low[place] > 0]
     west, south, east, north = release.partition.borders
-    words = "surest hot cells" if sure else "no single cell surely holds a point"
+    words = "densest cells by lower end" if sure else "each single cell may be empty"
     note = f" ({100 * confidence:.4g} % together)"
     yield Text(left, top, words + (note if sure else ""), bold=True)
     digits = [max(0, 2 - math.floor(math.log10(side))) for side in _least(release)]

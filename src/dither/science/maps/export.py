@@ -36,7 +36,8 @@ def to_geojson(release: HeatMap, confidence: float) -> dict[str, Any]:
     if system.plane:
         raise ArgumentError(
             "crs",
-            "GeoJSON is about places on Earth, and this map is a plane; use to_pandas",
+            "GeoJSON needs longitudes and latitudes, and this map has no coordinate "
+            "system; call .to_pandas() instead",
         )
     columns = {
         name: np.asarray(one) for name, one in release.columns(confidence).items()
@@ -64,7 +65,8 @@ def points_json(points: Reals, system: System, about: Release) -> dict[str, Any]
     if system.plane:
         raise ArgumentError(
             "crs",
-            "GeoJSON is about places on Earth, and this is a plane; use to_pandas",
+            "GeoJSON needs longitudes and latitudes, and these places have no coordinate "
+            "system; call .to_pandas() instead",
         )
     x, y = points.T
     if not system.lonlat:
@@ -87,7 +89,7 @@ def points_json(points: Reals, system: System, about: Release) -> dict[str, Any]
 
 
 def written(data: dict[str, Any], path: str | Path | None) -> dict[str, Any] | None:
-    """The data, or None where it was written to a file."""
+    """The data, or None if it was written to a file."""
     if path is None:
         return data
     Path(path).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
@@ -137,7 +139,7 @@ def _shifted(turn: float) -> Any:
 
 
 def _cells(release: HeatMap) -> Any:
-    """Cells as polygons, cut to the outline where there is one."""
+    """Cells as polygons, cut to the outline if there is one."""
     shapes = shapely().box(*release.partition.borders)
     if release.place.outline is None:
         return shapes
@@ -164,7 +166,7 @@ def _ring(west: float, south: float, east: float, north: float) -> Ring:
 
 
 def to_geopandas(release: HeatMap, confidence: float) -> Any:
-    """Cells as polygons, cut to the outline where there is one, in the map's own
+    """Cells as polygons, cut to the outline if there is one, in the map's own
     coordinates.
     """
     geopandas = package("geopandas")

@@ -7,14 +7,13 @@ the errors of the fitted counts are known exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.science.maps.intervals import Law, Part, reach
+from dither.noise import Law
 
 __all__ = ["CellSpread", "Noises", "SumSpread", "fitted", "whole_ends"]
 
@@ -27,8 +26,8 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Noises:
-    """The noise of a map: on the cells of the first grid (None where it was not
-    counted), and on their parts.
+    """The noise of a map: on the cells of the first grid (None if it was not counted),
+    and on their parts.
     """
 
     first: Law | None
@@ -44,13 +43,15 @@ class Noises:
         # Without any noise both figures are the same.
         return (below + 1e-300) / (self.first.variance + below + 2e-300)
 
-    def of_sum(self, siblings: int, chosen: int, times: int = 1) -> Iterator[Part]:
-        """What is noise in the sum of `chosen` of a cell's `siblings`, so many times."""
+    def of_sum(self, siblings: int, chosen: int, times: int = 1) -> Law:
+        """The noise in the sum of `chosen` of a cell's `siblings`, `times` of such sums
+        together.
+        """
         share = chosen * float(self.weight(siblings)) / siblings
-        yield Part(1 - share, chosen * times, self.parts)
-        yield Part(-share, (siblings - chosen) * times, self.parts)
-        if self.first is not None:
-            yield Part(share, times, self.first)
+        own = (1 - share) * self.parts.copies(chosen * times)
+        rest = share * self.parts.copies((siblings - chosen) * times)
+        above = Law() if self.first is None else share * self.first.copies(times)
+        return own + rest + above
 
 
 def fitted(first: Integers, parts: Integers, parent: Integers, noises: Noises) -> Reals:
@@ -63,8 +64,8 @@ def fitted(first: Integers, parts: Integers, parent: Integers, noises: Noises) -
 
 
 def whole_ends(low: Any, high: Any) -> tuple[Any, Any]:
-    """The whole numbers between two ends, which hold a count if these do. None is
-    below 0, and a count is never said to be surely 0: strongly negative noise is no
+    """The whole numbers between two ends, which hold a count if these do. None is below
+    0, and a count is never said to be certainly 0: strongly negative noise is not a
     sign of that.
     """
     first, last = (
@@ -94,16 +95,16 @@ class CellSpread:
     def reaches(self, confidence: float) -> Reals:
         """The ± of each cell."""
         kinds, which = np.unique(self.siblings, return_inverse=True)
-        found = [reach(self._noise(int(n)), confidence) for n in kinds]
+        found = [self._noise(int(n)).reach(confidence) for n in kinds]
         return np.array(found)[which]
 
-    def _noise(self, siblings: int) -> list[Part]:
-        return list(self.noises.of_sum(siblings, 1))
+    def _noise(self, siblings: int) -> Law:
+        return self.noises.of_sum(siblings, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class SumSpread(CellSpread):
     """The same for sums of all siblings."""
 
-    def _noise(self, siblings: int) -> list[Part]:
-        return list(self.noises.of_sum(siblings, siblings))
+    def _noise(self, siblings: int) -> Law:
+        return self.noises.of_sum(siblings, siblings)

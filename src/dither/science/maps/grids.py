@@ -86,7 +86,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Cells(ABC):
-    """The cells of a map: parts of the cells of a grid, in the grid's order. Where the
+    """The cells of a map: parts of the cells of a grid, in the grid's order. If the
     place has an outline, cells that do not touch it are left out.
     """
 
@@ -118,7 +118,7 @@ class Cells(ABC):
 
     @cached_property
     def kept(self) -> Integers | None:
-        """The parts that touch the outline; None where there is none."""
+        """The parts that touch the outline; None if there is none."""
         if self.place.outline is None:
             return None
         package = shapely()

@@ -42,7 +42,7 @@ class Ground:
 
     def flat(self, x: Reals, y: Reals, place: Place) -> Reals:
         """Places on the plane: outside of the box at its nearest border, and in its
-        middle where there is none.
+        middle if there is none.
         """
         box = place.box
         across = self._unrolled(x)
@@ -96,11 +96,14 @@ class Ground:
 
 
 def ground_of(place: Place) -> Ground:
-    """The plane around the middle of the box. Places are held within the box, also
-    where there is an outline inside.
+    """The plane around the middle of the box. Places are held within the box, also if
+    there is an outline inside.
     """
     if place.outline is not None:
-        raise ArgumentError("bounds", "must be a box here; pass its outline's bounds")
+        raise ArgumentError(
+            "bounds",
+            "must be a box, not a polygon; pass (west, south, east, north) of the polygon",
+        )
     system, box = place.system, place.box
     if system.lonlat:
         scales, name, metric = _degrees(place), "metre", "on the ground (WGS 84)"
@@ -126,8 +129,8 @@ def _degrees(place: Place) -> tuple[float, float]:
     if box.width > WIDEST or far > math.radians(HIGHEST):
         raise ArgumentError(
             "bounds",
-            f"are too large for distances on one plane: at most {WIDEST:g} degrees of "
-            f"longitude, and latitudes within ±{HIGHEST:g}; pass smaller ones",
+            f"are too large to measure distances on a plane: the limits are {WIDEST:g} "
+            f"degrees of longitude and latitudes within ±{HIGHEST:g}; pass smaller bounds",
         )
     peak = math.atan(math.tan(far) / math.cos(half)) + math.radians(MARGIN)
     degree = math.pi / 180

@@ -90,18 +90,24 @@ def _most(source: Source, rows: int | None, table: str | None) -> int:
     """How many points of an owner count: stated, or declared for the dataset."""
     if not source.owned:
         if rows not in (None, 1):
-            raise ArgumentError("rows", "is per owner; pass owner=, or leave rows out")
+            raise ArgumentError(
+                "rows",
+                "must be 1, because each point is one unit; leave rows out, or pass owner=",
+            )
         return 1
     caps = {} if source.dataset is None else source.dataset.caps
     only = next(iter(caps.values())) if len(caps) == 1 else None
     declared = caps.get(table, only) if table is not None else only
-    way_out = "pass how many points of an owner count at most, such as 3"
+    way_out = "pass how many points per owner are used at most, such as 3"
     stated = declared if rows is None else rows
     if stated is None:
-        raise ArgumentError("rows", f"is missing; {way_out}")
+        raise ArgumentError(
+            "rows",
+            f"must be declared, because an owner may have several points; {way_out}",
+        )
     most = whole("rows", stated, way_out)
     if most > MANY:
-        raise ArgumentError("rows", f"is more than any owner has; {way_out}")
+        raise ArgumentError("rows", f"must be at most {MANY:,}; {way_out}")
     return most
 
 
@@ -133,8 +139,9 @@ def _notes(
 ) -> tuple[str, ...]:
     said = [note(f"bounds ({place.size}) in {place.system}", provenance)]
     if source.owned:
-        points = "1 point counts" if most == 1 else f"{most} points count"
-        said.append(f"of each owner at most {points}; intervals hold if none has more")
+        points = "1 point" if most == 1 else f"{most} points"
+        used = f"at most {points} of each owner {'is' if most == 1 else 'are'} counted"
+        said.append(f"{used}; intervals hold if no owner has more")
     if source.dataset is not None:
-        said.append("coordinates beyond their column's bounds count at these bounds")
+        said.append("coordinates are clamped to the bounds of their columns")
     return tuple(said)

@@ -17,7 +17,9 @@ __all__ = ["Layer", "layers_of"]
 Reals = NDArray[np.float64]
 Layer = tuple[str, list[Reals]]
 
-WAY_OUT = "pass shapes of shapely or GeoJSON, a GeoDataFrame, or names with such shapes"
+WAY_OUT = (
+    "pass shapes of shapely or GeoJSON, a GeoDataFrame, or a mapping of names to shapes"
+)
 
 
 def layers_of(overlay: Any, place: Place) -> list[Layer]:
@@ -37,7 +39,9 @@ def _lines(shape: Any, place: Place) -> list[Reals]:
             for line in _rings(one)
         ]
     except Exception:  # whatever shapely says about what is no shape
-        raise ArgumentError("overlay", f"is no shape; {WAY_OUT}") from None
+        raise ArgumentError(
+            "overlay", f"cannot be drawn as shapes; {WAY_OUT}"
+        ) from None
 
 
 def _shapes(shape: Any, place: Place) -> Iterator[Any]:

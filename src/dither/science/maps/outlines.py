@@ -1,4 +1,4 @@
-"""Polygons, from shapely or GeoJSON. shapely is imported only where there is one."""
+"""Polygons, from shapely or GeoJSON. shapely is imported only if there is one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def shapely() -> Any:
         import shapely.geometry
     except ImportError:
         words = (
-            "polygons need shapely; install it with: pip install shapely, or pass a box"
+            "polygons need the package shapely, which is not installed; run pip install "
+            "shapely, or pass a box (west, south, east, north)"
         )
         raise ArgumentError("polygon", words) from None
     return found
@@ -52,8 +53,8 @@ def read_outline(given: Any, argument: str, move: Callable[[Any, Any], Any]) -> 
     if getattr(found, "geom_type", None) not in KINDS:
         raise ArgumentError(argument, f"must be a polygon; {WAY_OUT}")
     if found.is_empty or not found.is_valid or found.area <= 0:
-        words = "is no valid polygon: it is empty or crosses itself"
-        raise ArgumentError(argument, f"{words}; try shapely.make_valid")
+        words = "must be a valid polygon, and this one is empty or crosses itself"
+        raise ArgumentError(argument, f"{words}; repair it with shapely.make_valid")
     return found
 
 
@@ -67,7 +68,7 @@ def _from_json(given: Mapping[str, Any], argument: str) -> Any:
         geometry = given.get("geometry") if given.get("type") == "Feature" else given
         return package.geometry.shape(geometry)
     except Exception:
-        raise ArgumentError(argument, f"is not GeoJSON; {WAY_OUT}") from None
+        raise ArgumentError(argument, f"cannot be read as GeoJSON; {WAY_OUT}") from None
 
 
 def moved(outline: Any) -> Any:

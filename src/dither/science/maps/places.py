@@ -31,7 +31,7 @@ DEGREE = 111_195.0
 """Metres of a degree of latitude, about."""
 NAMES = ("4326", "EPSG:4326", "OGC:CRS84", "WGS84", "WGS 84")
 SHAPE = "pass (west, south, east, north)"
-PUBLIC = "public limits of the map, not read off the data"
+PUBLIC = "as public limits that are not read off the data"
 SWAPPED = "coordinates are lon, lat: west and east are longitudes"
 EQUAL_AREA = 6933
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -82,13 +82,16 @@ def system_of(crs: Any) -> System:
         from pyproj.exceptions import CRSError
     except ImportError:
         words = (
-            "other systems than 4326 need pyproj; install it with: pip install pyproj"
+            "coordinate systems other than 4326 need the package pyproj, which is not "
+            "installed; run pip install pyproj"
         )
         raise ArgumentError("crs", words) from None
     try:
         found = CRS.from_user_input(crs)
     except CRSError:
-        words = "is not a coordinate system; pass a code such as 4326, or None"
+        words = (
+            "is not a coordinate system; pass a code such as 4326, or None for a plane"
+        )
         raise ArgumentError("crs", words) from None
     return _known(found)
 
@@ -109,7 +112,7 @@ def _known(crs: Any) -> System:
         and abs(round_one.inverse_flattening - FLATTENING) < 1e-3
     )
     if not usual:
-        words = "is not in degrees on the ellipsoid of WGS 84, and no projection"
+        words = "must be a projection, or in degrees on the ellipsoid of WGS 84"
         raise ArgumentError("crs", f"{words}; convert the points to 4326 first")
     return System(name, lonlat=True)
 
@@ -141,24 +144,31 @@ def box_of(bounds: Any, system: System, argument: str = "bounds") -> Box:
     west, south, east, north = _four(bounds, argument)
     if not system.lonlat:
         if not (west < east and south < north):
-            raise ArgumentError(argument, f"must rise from low to high; {SHAPE}")
+            raise ArgumentError(
+                argument, f"must have west < east and south < north; {SHAPE}"
+            )
         return Box(west, south, east, north)
     if not -90 <= south < north <= 90:
         words = (
-            f"latitudes must rise within -90 and 90; {SWAPPED}; {SHAPE}, or say crs="
+            f"must have latitudes from -90 to 90, with south < north ({SWAPPED}); {SHAPE}, "
+            "or crs= if they are not in degrees"
         )
         raise ArgumentError(argument, words)
     if not (-TURN <= west <= TURN and -TURN <= east <= TURN) or west == east:
-        raise ArgumentError(argument, f"longitudes must lie within ±180; {SHAPE}")
+        raise ArgumentError(
+            argument, f"must have two different longitudes within ±180; {SHAPE}"
+        )
     east = east + TURN if east < west else east
     if east - west > TURN:
-        raise ArgumentError(argument, f"go around the Earth more than once; {SHAPE}")
+        raise ArgumentError(
+            argument, f"must not go around the Earth more than once; {SHAPE}"
+        )
     return Box(west, south, east, north)
 
 
 def _four(bounds: Any, argument: str) -> tuple[float, float, float, float]:
     if bounds is None:
-        raise ArgumentError(argument, f"are missing; {SHAPE}: {PUBLIC}")
+        raise ArgumentError(argument, f"must be declared; {SHAPE}, {PUBLIC}")
     try:
         found = tuple(float(one) for one in bounds)
     except (TypeError, ValueError, OverflowError):
@@ -166,19 +176,21 @@ def _four(bounds: Any, argument: str) -> tuple[float, float, float, float]:
     texts = isinstance(bounds, str | bytes)
     if texts or len(found) != 4 or not all(map(math.isfinite, found)):
         raise ArgumentError(
-            argument, f"must be four finite numbers or a polygon; {SHAPE}: {PUBLIC}"
+            argument, f"must be four finite numbers or a polygon; {SHAPE}, {PUBLIC}"
         )
     west, south, east, north = found
     for low, high in ((west, east), (south, north)):
         if low != high and not SMALLEST <= abs(high - low) <= LARGEST:
-            raise ArgumentError(argument, f"are too near or too far apart; {SHAPE}")
+            raise ArgumentError(
+                argument, f"must have sides from {SMALLEST:g} to {LARGEST:g}; {SHAPE}"
+            )
     return west, south, east, north
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
     """The ground that a map shows. `outline` is a shapely polygon inside the box, or
-    None where the whole box counts.
+    None if the whole box counts.
     """
 
     box: Box

@@ -88,8 +88,11 @@ def blur(
     hidden.
     """
     if isinstance(points, Dataset):
-        words = "are a dataset, whose places are not each their owner's to send; use heatmap"
-        raise ArgumentError("points", words)
+        raise ArgumentError(
+            "points",
+            "cannot be a dataset, because blur is for owners who blur their own places; "
+            "use heatmap",
+        )
     place = place_of(bounds, crs)
     ground = ground_of(place)
     lattice = Lattice.of(ground, epsilon, radius)
@@ -120,8 +123,8 @@ def _promised(
         if budget is not None:
             raise ArgumentError(
                 "budget",
-                "no account takes metric privacy; declare how far apart places can be "
-                "with diameter=, or leave budget out",
+                "cannot be charged for metric privacy without a diameter; pass the largest "
+                "distance between two places as diameter=, or leave budget out",
             )
         return MetricDP(
             lattice.epsilon, per=ground.name, beyond=lattice.radius, unit=unit
@@ -130,8 +133,8 @@ def _promised(
     if wide < ground.diagonal:
         raise ArgumentError(
             "diameter",
-            f"is below the {ground.diagonal:,.0f} {ground.name}s that bounds allow; "
-            "declare that, or smaller bounds",
+            f"must be at least the diagonal of bounds, {ground.diagonal:,.0f} "
+            f"{ground.name}s; pass that, or smaller bounds",
         )
     return PureDP(lattice.within(wide), unit=unit)
 
@@ -147,7 +150,7 @@ def _unit(budget: Account | None) -> Unit:
     if unit.name not in PLACES or unit.relation is not LOCATION.relation:
         raise ArgumentError(
             "budget",
-            f"is about {unit}, and what is promised is about replacing a place; pass "
+            f"is an account for {unit}, but blur protects against replacing a place; pass "
             'Budget(…, unit=Unit("location", "replace"))',
         )
     found: Unit = unit
@@ -173,17 +176,18 @@ class Lattice:
         if not 2.0**-30 <= total <= 2.0**30 or not 2.0**-30 <= wide <= 2.0**40:
             raise ArgumentError(
                 "radius",
-                "and epsilon are too far apart; pass such as radius=200, epsilon=1",
+                "radius must be between 2^-30 and 2^40, and epsilon between 2^-30 and 2^30; "
+                "pass values such as radius=200, epsilon=1",
             )
         if not ground.system.plane and wide < NEAREST:
-            words = f"is in metres, and {wide:g} of them hide nothing"
+            words = f"must be at least {NEAREST:g} metre, not {wide:g}"
             raise ArgumentError("radius", f"{words}; pass a distance such as 200")
         finest = wide / (max(total, 1.0) * FINER)
         step = Fraction(2) ** math.floor(math.log2(finest))
         if ground.diagonal / float(step) > WIDEST:
             words = (
-                "is too small for these bounds: floats do not count such steps; pass a "
-                "larger radius, or smaller bounds"
+                "is too small for these bounds, because floats cannot represent such small "
+                "steps; pass a larger radius, or smaller bounds"
             )
             raise ArgumentError("radius", words)
         exact, reach = at_most(total), Fraction(wide)
@@ -232,8 +236,8 @@ class Lattice:
     def words(self) -> str:
         name = self.ground.name
         return (
-            f"95 % of places lie within {self.reach(0.95):,.0f} {name}s of their blurred "
-            f"ones; distances are {self.ground.metric}, of places within bounds"
+            f"95 % of places are within {self.reach(0.95):,.0f} {name}s of their blurred "
+            f"places; distances are {self.ground.metric}, between places within the bounds"
         )
 
 
@@ -290,9 +294,10 @@ class Blurred(Release):
         return written(points_json(self.value, system, self), path)
 
     def plot(self, confidence: float = 0.95) -> NoReturn:  # noqa: ARG002
-        """Blurred places are no bars."""
+        """Blurred places are not bars."""
         raise ArgumentError(
-            "plot", "has no picture of single places; use to_geopandas() or heatmap"
+            "plot",
+            "single places cannot be plotted; call .to_geopandas(), or release a heatmap",
         )
 
     def to_geopandas(self) -> Any:

@@ -22,7 +22,6 @@ from dither.science.maps import rules
 from dither.science.maps.counting import Held
 from dither.science.maps.fitting import Noises, fitted
 from dither.science.maps.grids import MOST, Cells, Grid, Partition
-from dither.science.maps.intervals import Law
 from dither.science.maps.places import Place
 from dither.science.maps.privtree import PrivTree
 
@@ -53,8 +52,8 @@ class Plan:
 
     @property
     def noises(self) -> Noises:
-        first = None if self.first is None else Law(self.first)
-        return Noises(first, Law(self.parts))
+        first = None if self.first is None else self.first.law
+        return Noises(first, self.parts.law)
 
     def measure(self, points: Held) -> tuple[Partition, Any]:
         """The cells, and their counts with noise."""
@@ -99,7 +98,7 @@ class TreePlan:
 
     @property
     def noises(self) -> Noises:
-        return Noises(None, Law(self.parts))
+        return Noises(None, self.parts.law)
 
     def measure(self, points: Held) -> tuple[Cells, Any]:
         """The leaves, and their counts with noise."""
@@ -130,7 +129,8 @@ def _tree_plan(
     if expect is not None:
         raise ArgumentError(
             "expect",
-            "says how fine a grid is, and trees find that out; leave expect out",
+            "cannot be used with method='privtree', which chooses the depth by itself; "
+            "leave expect out",
         )
     roots = rules.ROOTS if cells is None else cells
     grid = rules.declared_grid(roots, place, rules.FIRST)
@@ -200,10 +200,10 @@ def _expected(expect: Any, cells: Any) -> int | None:
         return None
     if cells is not None:
         raise ArgumentError(
-            "expect", "says how fine the map is, and so do cells; drop one"
+            "expect", "pass cells or expect, not both, because each sets the cell size"
         )
     way_out = "pass a public number of points, such as 10_000"
     number = whole("expect", expect, way_out)
     if number > MANY:
-        raise ArgumentError("expect", f"is too large; {way_out}")
+        raise ArgumentError("expect", f"must be at most {MANY:,}; {way_out}")
     return number

@@ -41,11 +41,13 @@ class PrivTree:
     level below the roots.
 
     Guarantee: ε-differential privacy, pure, for the shape of all trees together.
-    Why: a point lies in one node of each level; the bar rises by λ·ln 4 or more, so the
+    Why: a
+    point lies in one node of each level; the bar rises by λ·ln 4 or more, so the
     log-ratios of its nodes are at most 7/(3λ) together, with the geometric series of
     Zhang, Xiao & Xie (2016) for discrete noise; `points` points one after the other
     lose that many times as much (docs/proofs/science.md).
-    Assumes: one unit adds or takes away at most `points` points in all.
+    Assumes: one unit adds or
+    takes away at most `points` points in total.
     """
 
     epsilon: float
@@ -55,7 +57,8 @@ class PrivTree:
         if self.scale > LARGEST_SCALE:
             raise ArgumentError(
                 "epsilon",
-                "is too small: the noise would not fit 64-bit integers; ask for more",
+                "the cost is too small: the noise would not fit into 64-bit integers; pass "
+                "a larger epsilon or rho",
             )
 
     @cached_property

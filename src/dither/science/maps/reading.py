@@ -64,7 +64,9 @@ def source_of(
     if isinstance(points, Dataset):
         return _dataset(points, x, y, owner, table)
     if table is not None:
-        raise ArgumentError("table", "names a table of a dataset; leave it out")
+        raise ArgumentError(
+            "table", "can be passed only with a dataset; leave table out"
+        )
     ids = _ids(points, owner)
     name = owner if isinstance(owner, str) else None
     columns = _columns(points, system, x, y)
@@ -76,11 +78,14 @@ def _dataset(
 ) -> Source:
     """A dataset knows its unit, so nobody else says who owns a row."""
     if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {dataset.unit}; leave it out")
+        raise ArgumentError(
+            "owner",
+            f"is declared by the dataset, which protects {dataset.unit}; leave owner out",
+        )
     names = [_named("x", x), _named("y", y)]
     known = [one.name for one in dataset.catalogue.private]
     if table not in known and (table is not None or len(known) > 1):
-        raise ArgumentError("table", f"must be one of {', '.join(known)}")
+        raise ArgumentError("table", f"must be one of {', '.join(map(repr, known))}")
     pairs = zip("xy", names, strict=True)
     facts = [_check_column(dataset, argument, name, table) for argument, name in pairs]
     columns = [one.column for one in facts]
@@ -101,19 +106,22 @@ def _check_column(
     facts = dataset.facts.get(f"{table}.{name}") or dataset.facts.get(name)
     if facts is None or table not in (None, facts.table):
         listed = ", ".join(map(repr, dataset.facts))
-        words = f"there is no column {name!r}; there are {listed}"
+        words = f"the dataset has no column {name!r}; use one of {listed}"
         raise ArgumentError(argument, words)
     if facts.kind in (Kind.OTHER, Kind.TRUTHS):
         raise ArgumentError(
-            argument, f"column {name!r} does not hold numbers; name one that does"
+            argument,
+            f"the column {name!r} does not hold numbers; name a column that does",
         )
     return facts
 
 
 def _named(argument: str, name: str | None) -> str:
     if not isinstance(name, str):
-        words = "is missing; name the column of that coordinate"
-        raise ArgumentError(argument, f'{words}, such as {argument}="lon"')
+        words = (
+            'must name the column of this coordinate; pass x= and y=, such as x="lon"'
+        )
+        raise ArgumentError(argument, words)
     return name
 
 
@@ -122,8 +130,8 @@ def _ids(points: Any, owner: Any) -> Callable[[], Any]:
         return lambda: None
     if isinstance(owner, str):
         if not _is_frame(points):
-            words = "names a column, but the points are no frame; pass the ids"
-            raise ArgumentError("owner", words)
+            words = "must be a list of ids, because the points have no named columns"
+            raise ArgumentError("owner", f"{words}; pass one id per point")
         held = _column(points, "owner", owner)
     else:
         held = owner
@@ -132,8 +140,8 @@ def _ids(points: Any, owner: Any) -> Callable[[], Any]:
     if not _is_column(held) or not flat or kind not in "iuOUST":
         raise ArgumentError(
             "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
+            "must be a column of strings or whole numbers, because floats merge large "
+            'ids; read the column as strings or, in pandas, as "Int64"',
         )
     return lambda: held
 
@@ -163,12 +171,18 @@ def _columns(
         ]
         return _pair(pair)
     if x is not None or y is not None:
-        raise ArgumentError("x", "names a column of a frame; leave x and y out")
+        raise ArgumentError(
+            "x",
+            "x and y name columns of a frame, and these points are not a frame; leave both "
+            "out",
+        )
     if isinstance(points, tuple):
         # Always columns: what a tuple means must not depend on how many points it has.
         if len(points) != 2:
-            words = "are a tuple, which must be two columns; pass a list of points"
-            raise ArgumentError("points", words)
+            words = (
+                "must be two columns if they are a tuple; pass (lon, lat), or a list of"
+            )
+            raise ArgumentError("points", f"{words} points")
         return _pair(list(points))
     return _rows(points)
 
@@ -182,7 +196,7 @@ def _column(frame: Any, argument: str, name: str) -> Any:
     if name not in names:
         listed = ", ".join(repr(one) for one in names[:12])
         raise ArgumentError(
-            argument, f"there is no column {name!r}; there are {listed}"
+            argument, f"the frame has no column {name!r}; use one of {listed}"
         )
     return frame[name]
 
@@ -219,7 +233,7 @@ def _rows(points: Any) -> Callable[[], tuple[Reals, Reals]]:
         return lambda: (np.empty(0), np.empty(0))
     fits = len(shape) == 2 and shape[1] == 2 if shape is not None else None
     if fits is False or not _is_column(points):
-        raise ArgumentError("points", f"are not two coordinates each; {WAY_OUT}")
+        raise ArgumentError("points", f"must have two coordinates each; {WAY_OUT}")
     if fits:
         array = points if isinstance(points, np.ndarray) else np.asarray(points)
         return _pair([array[:, 0], array[:, 1]])
@@ -236,7 +250,9 @@ def _two(point: Any) -> tuple[float, float]:
     """A point of a list; NaN where it is none."""
     try:
         across, up = (point.x, point.y) if hasattr(point, "geom_type") else point
-    except Exception:  # whatever it is instead
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever it is instead
         return np.nan, np.nan
     return _number(across), _number(up)
 
@@ -246,14 +262,20 @@ def _geo(points: Any, system: System) -> Callable[[], tuple[Reals, Reals]]:
     try:
         own = points.crs
     except AttributeError:
-        words = "has no geometry; name it with .set_geometry"
+        words = "has no geometry column; choose one with .set_geometry"
         raise ArgumentError("points", f"the GeoDataFrame {words}") from None
     if own is None and not system.plane:
         raise ArgumentError(
-            "crs", "the GeoDataFrame has none; declare it with .set_crs(4326)"
+            "crs",
+            "the GeoDataFrame has no coordinate system; declare it, such as with "
+            ".set_crs(4326)",
         )
     if own is not None and system.plane:
-        raise ArgumentError("crs", "is None, but the GeoDataFrame has one; pass it")
+        raise ArgumentError(
+            "crs",
+            "cannot be None, because the GeoDataFrame has a coordinate system; pass its "
+            ".crs",
+        )
 
     def read() -> tuple[Reals, Reals]:
         import shapely
@@ -297,8 +319,8 @@ def _floats(column: Any) -> Reals:
 
 
 def _number(item: Any) -> float:
-    """One coordinate. A text that is a number counts as that: one odd text among numbers
-    makes texts of them all.
+    """One coordinate. A string that is a number is read as that number: one odd string
+    among numbers makes strings of them all.
     """
     if item is None or isinstance(item, bool):
         return np.nan
@@ -306,5 +328,7 @@ def _number(item: Any) -> float:
         if isinstance(item, str | bytes):
             return float(item) if len(item) <= LONGEST else np.nan
         return float(real(item))
-    except Exception:  # a number of some class that turns out to be none
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a number of some class that turns out to be none
         return np.nan

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
+from dither.noise import Law
 from dither.release import Release
 from dither.science.maps.areas import overlap
 from dither.science.maps.fitting import Noises, whole_ends
 from dither.science.maps.grids import Cells
-from dither.science.maps.intervals import Part, reach
 from dither.science.maps.outlines import is_outline, moved, read_outline, shapely
 from dither.science.maps.places import TURN, Box, Place, box_of
 
@@ -62,8 +62,8 @@ def _check_touched(place: Place, covered: float) -> None:
     box = place.box
     raise ArgumentError(
         "region",
-        f"does not touch the map, which is in {place.system}, from {box.west:g}, "
-        f"{box.south:g} to {box.east:g}, {box.north:g}; pass a region of it",
+        f"must overlap the map, which goes from {box.west:g}, {box.south:g} to "
+        f"{box.east:g}, {box.north:g} in {place.system}; pass a region within it",
     )
 
 
@@ -185,15 +185,13 @@ class RegionSpread:
     noises: Noises
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        inside, touched = (
-            reach(self._parts(kinds), confidence) for kinds in self.kinds
-        )
+        inside, touched = (self._law(kinds).reach(confidence) for kinds in self.kinds)
         low, high = whole_ends(self.sums[0] - inside, self.sums[1] + touched)
         return float(low), float(high)
 
-    def _parts(self, kinds: Integers) -> list[Part]:
-        return [
+    def _law(self, kinds: Integers) -> Law:
+        return Law.of(
             part
             for siblings, chosen, times in kinds.tolist()
-            for part in self.noises.of_sum(siblings, chosen, times)
-        ]
+            for part in self.noises.of_sum(siblings, chosen, times).parts
+        )

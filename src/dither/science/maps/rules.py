@@ -3,8 +3,8 @@
 They balance the noise of cells against what is lost by taking points as evenly spread
 inside of them. The paper divides a cell by ⌈√(N′ε/5)⌉ and counts its points once, to
 divide it and to estimate; here they are counted twice, so that the errors do not depend
-on how cells were divided, and 7 is as good then. They are stated for Laplace noise of ε; other noise counts as that of the
-ε that has its variance.
+on how cells were divided, and 7 is as good then. They are stated for Laplace noise of
+ε; other noise is treated as that of the ε that has its variance.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def first(points: float, mechanism: Additive, place: Place) -> Grid:
 
 
 def _grid(cells: float, place: Place, most: int) -> Grid:
-    """The cells of the outline, where there is one, continued over the box."""
+    """The cells of the outline, if there is one, continued over the box."""
     whole_box = cells / place.filled
     return Grid(*sides(min(whole_box, most), *place.shape()))
 
@@ -107,6 +107,6 @@ def declared_grid(cells: Any, place: Place, most: int) -> Grid:
         grid = Grid(*sides(whole("cells", cells, way_out), *place.shape()))
     if grid.size > most:
         raise ArgumentError(
-            "cells", f"are {grid.size:,}, and {most:,} is the most; pass fewer"
+            "cells", f"must be at most {most:,}, not {grid.size:,}; pass fewer"
         )
     return grid

@@ -2,7 +2,7 @@
 
 from dither.science.synth.bins import numbers
 from dither.science.synth.calendar import dates
-from dither.science.synth.columns import categories, truths
+from dither.science.synth.columns import booleans, categories
 from dither.science.synth.domain import Domain
 from dither.science.synth.releasing import mst
 from dither.science.synth.report import Report, TableError
@@ -13,9 +13,9 @@ __all__ = [
     "Report",
     "Synthetic",
     "TableError",
+    "booleans",
     "categories",
     "dates",
     "mst",
     "numbers",
-    "truths",
 ]

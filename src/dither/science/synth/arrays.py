@@ -27,7 +27,7 @@ Days = NDArray[np.int64]
 
 
 def reals(values: Any) -> Reals:
-    """Each record as the nearest float, NaN where it is no number."""
+    """Each record as the nearest float, NaN where it is not a number."""
     with quietly():
         found = _numbers(values)
         if found is not None:
@@ -41,7 +41,7 @@ def reals(values: Any) -> Reals:
 
 
 def day_numbers(values: Any) -> Days:
-    """Each record as days since 1970, `NOT_A_TIME` where it is no date."""
+    """Each record as days since 1970, `NOT_A_TIME` where it is not a date."""
     with quietly():
         times = _times(values)
         if times is not None:

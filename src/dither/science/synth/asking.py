@@ -1,4 +1,4 @@
-"""Whom a synthetic table protects, and what it takes of the account that pays."""
+"""The unit that a synthetic table protects."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from dither.errors import ArgumentError
-from dither.ledger import Account
-from dither.ledger.shares import share_of
-from dither.privacy import ROW, Guarantee, Unit
+from dither.privacy import ROW, Unit
 from dither.question import Question
 from dither.science.synth.reading import Source
-from dither.text import clean, percent
+from dither.text import clean
 
-__all__ = ["question_of", "spent_of"]
+__all__ = ["question_of"]
 
-HOW = "pass owner= (a column or ids) and rows= (how many of each count at most)"
+HOW = (
+    "pass owner= (a column or ids) and rows= (how many rows per owner are used at most)"
+)
 
 
 def question_of(source: Source, cost: Mapping[str, Any], stated: Any) -> Question:
@@ -55,7 +55,9 @@ def _check_dataset(source: Source, name: str | None) -> None:
     assert source.dataset is not None
     own = source.dataset.unit.name
     if name is not None and name != own:
-        raise ArgumentError("unit", f"is the dataset's: {own}; leave it out")
+        raise ArgumentError(
+            "unit", f"must be {own!r}, as in the dataset; leave unit out"
+        )
 
 
 def _check_rows(name: str | None, held: Unit | None) -> None:
@@ -64,8 +66,8 @@ def _check_rows(name: str | None, held: Unit | None) -> None:
     if wanted not in (None, ROW.name):
         raise ArgumentError(
             "owner",
-            f"is missing: one {clean(str(wanted))} may have several rows, and nothing "
-            f"tells them apart; {HOW}",
+            f"must be declared, because one {clean(str(wanted))} may have several rows; "
+            f"{HOW}",
         )
 
 
@@ -75,15 +77,15 @@ def _check_owner(source: Source, name: str | None, held: Unit | None) -> None:
     if name is not None and name != held.name:
         raise ArgumentError(
             "unit",
-            f"is {clean(name)}, and the account is about one {clean(held.name)}; pay "
-            "from an account about the same unit",
+            f"is {clean(name)!r}, but the account is for one {clean(held.name)}; pay from "
+            "an account for the same unit",
         )
     if name is None and source.owner not in (None, held.name):
         raise ArgumentError(
             "unit",
-            f"is missing: the account is about one {clean(held.name)}, and the owners "
-            f"are in the column {clean(str(source.owner))}; if each of them is one "
-            f"{clean(held.name)}, pass unit={held.name!r}",
+            f"must be declared, because the account is for one {clean(held.name)} and the "
+            f"owners are in the column {clean(str(source.owner))!r}; pass "
+            f"unit={held.name!r} if each owner is one {clean(held.name)}",
         )
 
 
@@ -95,12 +97,3 @@ def _unit(
     if name is None or source.dataset is not None:
         return source.unit(budget)
     return held if held is not None and held.name == name else Unit(name)
-
-
-def spent_of(question: Question, charged: Guarantee) -> tuple[str, ...]:
-    """What part of the account a charge took, in words."""
-    account = question.account
-    if not isinstance(account, Account):
-        return ()
-    share = float(share_of(charged, account.terms))
-    return (f"it took {percent(share)} of the account",)

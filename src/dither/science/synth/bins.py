@@ -116,24 +116,34 @@ class Numbers:
     def _checked(self, density: Any) -> Density:
         """A density over the range of the edges, with something in every bin."""
         way_out = (
-            "pass (edges, weights): how much of the public total lies between each two "
-            "edges, from the first edge of the column to its last"
+            "pass (edges, weights) with edges from the first to the last edge of the "
+            "column, and the public weight of each interval between them"
         )
         if not isinstance(density, list | tuple) or len(density) != 2:
-            raise ArgumentError("density", f"is not understood; {way_out}")
+            raise ArgumentError("density", f"must be a pair of lists; {way_out}")
         points = _edges("density", density[0], self.whole)
         weights = _floats("density", density[1])
         outside = points[0] != self.edges[0] or points[-1] != self.edges[-1]
         if outside or len(weights) != len(points) - 1:
-            raise ArgumentError("density", f"does not fit the column; {way_out}")
+            raise ArgumentError(
+                "density", f"must fit the edges of the column; {way_out}"
+            )
         total = sum(weights)
         if min(weights) < 0 or not 0 < total <= LARGEST:
-            raise ArgumentError("density", "must have weights of 0 or more, not all 0")
+            raise ArgumentError(
+                "density",
+                "must have weights of 0 or more, and at least one above 0; pass "
+                "points and weights such as ([0, 65, 110], [2, 1])",
+            )
         found = points, tuple(weight / total for weight in weights)
         empty = pieces(self.edges, self.whole, found).empty
         if empty.size:
-            words = f"has no weight in the bin {self.labels[int(empty[0])]}"
-            raise ArgumentError("density", f"{words}; nothing can be drawn there")
+            words = f"must be above 0 in the bin {self.labels[int(empty[0])]}, because"
+            raise ArgumentError(
+                "density",
+                f"{words} values are drawn there; give it a weight, or merge it with "
+                "another bin",
+            )
         return found
 
 
@@ -206,11 +216,15 @@ def _edges(argument: str, given: Any, whole: bool) -> tuple[float, ...]:
     rising = all(low < high for low, high in pairwise(found))
     if len(found) < 2 or not rising:
         raise ArgumentError(
-            argument, "must be two or more rising edges, such as [0, 18, 65, 110]"
+            argument,
+            "must list two or more increasing numbers; pass edges such as "
+            "[0, 18, 65, 110]",
         )
     if whole and not all(edge.is_integer() and abs(edge) < EXACT - 1 for edge in found):
         raise ArgumentError(
-            argument, "of whole numbers must be whole, and below 2**53; or leave whole"
+            argument,
+            "must have whole numbers below 2**53 with whole=True; round them, or leave "
+            "whole out",
         )
     return found
 
@@ -220,7 +234,9 @@ def _floats(argument: str, given: Any) -> tuple[float, ...]:
     plain = plain or (isinstance(given, np.ndarray) and given.ndim == 1)
     if not plain:
         kind = type(given).__name__
-        raise ArgumentError(argument, f"({kind}) {INFERRED} [0, 18, 65, 110]")
+        raise ArgumentError(
+            argument, f"cannot be of type {kind}: {INFERRED} [0, 18, 65, 110]"
+        )
     check_size(argument, length_of(given) - 1)
     found = [_float(argument, one) for one in given]
     return tuple(found)
@@ -232,7 +248,8 @@ def _float(argument: str, given: Any) -> float:
     if number is None or not -LARGEST <= number <= LARGEST or float(number) != number:
         raise ArgumentError(
             argument,
-            "must be numbers within ±1e150 that are floats exactly, such as 0.5",
+            "must have numbers within ±1e150 that floats represent exactly; pass "
+            "rounded ones such as 0.5",
         )
     return float(number)
 

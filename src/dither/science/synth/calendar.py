@@ -38,7 +38,7 @@ class Dates:
         check_flag("missing", self.missing)
         check_size("dates", self.size)
         if not self.starts or not (np.diff(self._days) > 0).all():
-            raise ArgumentError("dates", f"must rise; {WAY_OUT}")
+            raise ArgumentError("dates", f"must increase; {WAY_OUT}")
 
     @property
     def kind(self) -> str:
@@ -115,13 +115,16 @@ def dates(
     """
     if edges is not None:
         if start is not None or end is not None:
-            raise ArgumentError("edges", "are all dates; leave start and end out")
+            raise ArgumentError(
+                "edges",
+                "cannot be combined with start and end; leave start and end out",
+            )
         return _between_edges(edges, missing)
     if by not in STEPS:
-        raise ArgumentError("by", f"must be one of {', '.join(STEPS)}")
+        raise ArgumentError("by", f"must be one of {', '.join(map(repr, STEPS))}")
     first, last = _date("start", start), _date("end", end)
     if first > last:
-        raise ArgumentError("end", f"is before the start; {WAY_OUT}")
+        raise ArgumentError("end", f"must not be before start; {WAY_OUT}")
     check_size("dates", (last - first).days // LONGEST_STEPS[by])
     return Dates(tuple(starts_of(first, last, by)), last, missing)
 
@@ -129,13 +132,16 @@ def dates(
 def _between_edges(edges: Any, missing: bool) -> Dates:
     if not isinstance(edges, list | tuple):
         kind = type(edges).__name__
-        words = f'({kind}) {INFERRED} ["2020-01-01", "2022-01-01"]'
+        words = f'cannot be of type {kind}: {INFERRED} ["2020-01-01", "2022-01-01"]'
         raise ArgumentError("edges", words)
     check_size("edges", len(edges) - 1)
     found = [_date("edges", one) for one in edges]
     rising = all(low < high for low, high in pairwise(found))
     if len(found) < 2 or not rising:
-        raise ArgumentError("edges", "must be two or more dates that rise")
+        raise ArgumentError(
+            "edges",
+            'must be two or more increasing dates, such as ["2020-01-01", "2022-01-01"]',
+        )
     return Dates(tuple(found[:-1]), found[-1], missing)
 
 
@@ -147,7 +153,7 @@ def _date(argument: str, given: Any) -> date:
             pass
     if isinstance(given, date) and not isinstance(given, datetime):
         return given
-    raise ArgumentError(argument, f"is not a date; {WAY_OUT}")
+    raise ArgumentError(argument, f"must be given as ISO dates; {WAY_OUT}")
 
 
 def _next_month(day: date, months: int) -> date:

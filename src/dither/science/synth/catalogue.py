@@ -1,4 +1,4 @@
-"""Columns of a domain from what a dataset's catalogue declares: keys, bounds, truths.
+"""Columns of a domain from what a dataset's catalogue declares: keys, bounds, booleans.
 These are public already; nothing is read.
 """
 
@@ -18,8 +18,8 @@ from dither.science.synth.calendar import LONGEST_STEPS, STEPS, Dates, dates, st
 from dither.science.synth.columns import (
     Categories,
     Column,
+    booleans,
     categories,
-    truths,
 )
 from dither.science.synth.limits import check_size
 
@@ -40,14 +40,14 @@ def table_of(dataset: Any, name: str | None) -> Table:
         kind = type(dataset).__name__
         raise ArgumentError(
             "dataset",
-            f"must be a dataset that dither.open opened, not {kind}: of other data "
-            "nothing is declared; write the domain down",
+            f"must come from dither.open, and this is a {kind}, which declares no columns; "
+            "write the domain down: Domain({…})",
         )
     tables = {table.name: table for table in dataset.catalogue.private}
     if name is None and len(tables) == 1:
         return next(iter(tables.values()))
     if name not in tables:
-        raise ArgumentError("table", f"must be one of {', '.join(tables)}")
+        raise ArgumentError("table", f"must be one of {', '.join(map(repr, tables))}")
     return tables[name]
 
 
@@ -70,7 +70,12 @@ def _check_bins(bins: Any, names: Sequence[str]) -> None:
     stated = bins if isinstance(bins, Mapping) else ()
     unknown = [name for name in stated if name not in names]
     if unknown:
-        raise ArgumentError("bins", f"are for {unknown[0]}, which is no column here")
+        listed = ", ".join(map(repr, list(names)[:12]))
+        raise ArgumentError(
+            "bins",
+            f"are declared for {unknown[0]!r:.60}, which is not a column of the domain; "
+            f"use one of {listed}",
+        )
 
 
 def _fields(table: Table, columns: Any) -> list[Field]:
@@ -96,11 +101,13 @@ def _column(field: Field, bins: Any, missing: bool) -> Column:
     if field.keys is not None:
         return _of_keys(field)
     if field.type == "boolean":
-        return truths(missing=missing)
+        return booleans(missing=missing)
     if not field.range.bounded:
-        what = "its keys" if field.type == "text" else "its bounds or keys"
+        what = "keys" if field.type == "text" else "bounds or keys"
         raise ArgumentError(
-            field.name, f"is not declared: declare {what} when opening; or {WAY_OUT}"
+            field.name,
+            f"the column {field.name!r} has no declared {what}; declare them when you open "
+            f"the dataset, {WAY_OUT}",
         )
     if isinstance(stated, list | tuple):
         return _of_edges(field, stated, missing)
@@ -115,7 +122,8 @@ def _of_keys(field: Field) -> Categories:
     if field.type not in ("text", "integer", "boolean") or not values:
         raise ArgumentError(
             field.name,
-            f"has keys of type {field.type}, which are no categories here; {WAY_OUT}",
+            f"the column {field.name!r} has keys that cannot be categories ({field.type}); "
+            f"{WAY_OUT}",
         )
     missing = len(values) < len(field.keys)
     # SQL tells "7" and "007" apart, and what type a column has is declared there
@@ -141,8 +149,8 @@ def _within(field: Field, column: Column, inside: bool) -> Column:
     if not inside:
         raise ArgumentError(
             "bins",
-            f"of {field.name} reach beyond the bounds that the dataset declares; pass "
-            "edges within them",
+            f"must lie within the bounds that the dataset declares for {field.name!r}; "
+            "pass edges within them",
         )
     return column
 
@@ -163,7 +171,8 @@ def _of_bounds(field: Field, bins: int, missing: bool) -> Column:
         return _integers(int(low), int(high), bins, missing)
     if low == high:
         raise ArgumentError(
-            field.name, f"has bounds without anything between; {WAY_OUT}"
+            field.name,
+            f"the column {field.name!r} has equal bounds, and needs an interval; {WAY_OUT}",
         )
     edges = [low + (high - low) * (place / bins) for place in range(bins)]
     return numbers(_rising([*edges, high]), missing=missing)

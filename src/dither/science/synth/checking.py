@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive
-from dither.mechanisms.sums import reach, root_up
+from dither.mechanisms.sums import root_up
 from dither.privacy.numbers import float_up, fraction
 from dither.question import Question
 from dither.science.synth.marginals import Codes
@@ -68,7 +68,7 @@ class Checked:
         """The ± of that mean."""
         held = self._of(ways)
         count = int(np.sum(held))
-        width = reach(self.mechanism, [1 / count] * count, confidence) / FINE
+        width = self.mechanism.law.copies(count).reach(confidence) / count / FINE
         return width + float(np.mean(self.slack[held]))
 
     def _of(self, ways: int) -> NDArray[np.bool_]:

@@ -1,10 +1,10 @@
-"""Columns of a synthetic table as they are declared: categories, truths, numbers in
+"""Columns of a synthetic table as they are declared: categories, booleans, numbers in
 public bins, dates. Each turns private records into codes, and codes into new values.
 
 A record is read by itself (`values`). A number or date beyond the declared ends counts
 at the nearest end. A category that is not declared is `other`, and what is missing or
 cannot be read is `missing`, where the column declares them; otherwise it has no place,
-its code is -1, and its row counts for nobody.
+its code is -1, and its row is ignored.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from dither.science.synth.arrays import label_codes
 from dither.science.synth.limits import MOST_SIZE, check_size, length_of
 from dither.science.synth.values import EXACT, Codes, label_of, number_of, text_of
 
-__all__ = ["NOWHERE", "Categories", "Column", "categories", "truths"]
+__all__ = ["NOWHERE", "Categories", "Column", "booleans", "categories"]
 
 NOWHERE = -1
 """The code of a record that has no place in its column."""
 INFERRED = (
-    "is data, and what is public must not be read off it: one person's rare value "
-    "would be named; write the values down from a public source, such as"
+    "public values are never read off the data, because they would reveal one person's "
+    "rare value; write the values down from a public source, such as"
 )
 
 
@@ -46,7 +46,7 @@ class Column(Protocol):
 
     @property
     def size(self) -> int:
-        """How many codes there are."""
+        """Number of codes."""
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -64,8 +64,8 @@ class Column(Protocol):
 
 @dataclass(frozen=True)
 class Categories:
-    """Values of a public list. All are texts, all whole numbers, or all truths. With
-    `exact`, all are texts that are compared as they are written.
+    """Values of a public list. All are strings, all whole numbers, or all booleans.
+    With `exact`, all are strings that are compared as they are written.
     """
 
     values: tuple[Any, ...]
@@ -88,7 +88,8 @@ class Categories:
         if len(self.places) < len(self.values):
             raise ArgumentError(
                 "categories",
-                "name a value twice (1, 1.0, True and '1' are the same); name each once",
+                "must list each value once (1, 1.0, True and '1' are the same value); drop "
+                "duplicates",
             )
         check_size("categories", self.size)
 
@@ -109,13 +110,15 @@ class Categories:
         """ "text", "whole" or "truth"."""
         kinds = {self._kind(value) for value in self.values}
         if self.exact and kinds != {"text"}:
-            words = "must be all texts where exact=True: numbers are compared by value"
+            words = (
+                "must be strings with exact=True, because numbers are compared by value"
+            )
             raise ArgumentError("categories", words)
         if len(kinds) > 1 or None in kinds:
             raise ArgumentError(
                 "categories",
-                "must be all texts, all whole numbers below 2**53, or all truths; "
-                "write mixed ones as texts, and other numbers as numbers(edges=[…])",
+                "must be all strings, all whole numbers below 2**53, or all booleans; "
+                "write mixed values as strings, and other numbers as numbers(edges=[…])",
             )
         return str(kinds.pop())
 
@@ -192,7 +195,7 @@ def categories(
 ) -> Categories:
     """A column of public values: `categories(["a", "b"], other="other")`.
 
-    Values are all texts, all whole numbers or all truths. A record whose value is not
+    Values are all strings, all integers or all booleans. A record whose value is not
     among them counts as `other`, which may be one of them; without it, its row counts
     for nobody. With `missing=True`, what is missing is a category too, and comes out as
     None.
@@ -203,7 +206,7 @@ def categories(
     return Categories(values, other, missing, exact)  # type: ignore[arg-type]
 
 
-def truths(*, missing: bool = False) -> Categories:
+def booleans(*, missing: bool = False) -> Categories:
     """A column of True and False. 1, 0, "true" and "false" are read as these; of other
     words, such as "yes" and "no", make `categories`.
     """
@@ -214,10 +217,13 @@ def _listed(values: Any) -> tuple[Any, ...]:
     """A list that somebody wrote down; columns and types of a frame are refused."""
     if not isinstance(values, list | tuple | range):
         kind = type(values).__name__
-        raise ArgumentError("categories", f'({kind}) {INFERRED} ["f", "m"]')
+        raise ArgumentError(
+            "categories", f'cannot be of type {kind}: {INFERRED} ["f", "m"]'
+        )
     if not 0 < length_of(values) <= MOST_SIZE:
         raise ArgumentError(
-            "categories", f"must be 1 to {MOST_SIZE:,} values, such as ['f', 'm']"
+            "categories",
+            f"must list 1 to {MOST_SIZE:,} values; pass ['f', 'm'] for example",
         )
     return tuple(values)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
 from dither.privacy import ROW
-from dither.release import Around
+from dither.release import Around, Inside, Spread, clamped
 from dither.science.synth.names import places_of
 from dither.table import Cells, TableRelease
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 __all__ = ["direct", "marginal"]
 
 MODELLED = (
-    "these counts come from the model, through the pairs that were measured: they have "
-    "no intervals"
+    "these counts are computed from the model of the measured pairs, and do not have "
+    "intervals"
 )
-MEASURED = "these are the noisy counts themselves; their intervals hold one by one"
+MEASURED = "these are the noisy counts; each interval holds by itself"
 
 
 class ModelledTable(TableRelease):
     """Counts that come from a model, without intervals."""
 
-    def about(self) -> list[str]:
-        return super().about()[1:]
+    def about(self, left: str = "") -> list[str]:
+        return super().about(left)[1:]
 
 
 @dataclass(frozen=True, eq=False)
 class CountSpread:
     """Where the true counts lie, after the keys of each row."""
 
-    around: Around
+    inner: Spread
     keys: int
 
     def __call__(self, confidence: float) -> Cells:
-        low, high = (np.asarray(end) for end in self.around.ends(confidence))
+        low, high = (np.asarray(end) for end in self.inner.ends(confidence))
         before = [None] * self.keys
         ends = zip(low.tolist(), high.tolist(), strict=True)
         return [[*before, pair] for pair in ends]
@@ -86,12 +86,14 @@ def marginal(release: Synthetic, columns: Sequence[str]) -> TableRelease:
         shares: Any = release.model.marginal(*places)
         return _modelled(release, names, keys, shares.reshape(-1) * release.total)
     counts = measured[0].reshape(-1)
-    around = Around(counts, measured[1], integer=True, within=(0, np.inf))
+    limits = (0, np.inf)
+    shown = clamped(counts, limits)
+    around = Around(counts, measured[1], integer=True)
     return TableRelease(
         columns=(*names, "count"),
-        rows=_rows(keys, counts),
+        rows=_rows(keys, shown),
         sources=release.sources,
-        spread=CountSpread(around, len(names)),
+        spread=CountSpread(Inside(around, shown, limits), len(names)),
         notes=(MEASURED, *release.notes),
         keys=names,
         first=_first(release),
@@ -118,7 +120,7 @@ def _modelled(
 def _first(release: Synthetic) -> str:
     most, unit = release.model.plan.rows, release.guarantee.unit.name
     each = "" if unit == ROW.name else f", at most {most} of each {unit}"
-    return f"counts of rows that lie in the domain{each}"
+    return f"counts of rows in the domain{each}"
 
 
 def _rows(

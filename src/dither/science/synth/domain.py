@@ -28,8 +28,8 @@ MANY = 1_000_000
 HUGE = 10**300
 """Numbers that are smaller are floats."""
 WHY_NOT = (
-    "a domain is declared and never read off the data: one person's rare value or "
-    "extreme number would be named (arXiv 2405.10994 found this in 4 of 6 tools)"
+    "a domain is declared and never read off the data, which would reveal one person's "
+    "rare or extreme value (arXiv 2405.10994 found this in 4 of 6 tools)"
 )
 WAY_OUT = 'pass {"age": numbers([0, 18, 65, 110]), "sex": ["f", "m"]}'
 
@@ -41,8 +41,8 @@ class _NotFromData(type):
         words = f"type object {cls.__name__!r} has no attribute {name!r}"
         if name.startswith(("from", "infer", "fit", "detect", "read")):
             words = (
-                f"Domain.{name} is not here: {WHY_NOT}; write it down, or take what a "
-                "dataset declares with Domain.of(dataset)"
+                f"Domain.{name} does not exist: {WHY_NOT}; write the domain down, or take "
+                "the columns that a dataset declares with Domain.of(dataset)"
             )
         raise AttributeError(words, name=name, obj=cls)
 
@@ -83,13 +83,14 @@ class Domain(metaclass=_NotFromData):
         missing: bool = True,
         provenance: str | None = None,
     ) -> Domain:
-        """The domain that a dataset's catalogue declares already: keys as categories,
-        numbers and dates between their bounds, truths as they are.
+        """The domain that a dataset's catalogue declares: keys as categories, numbers
+        and dates between their bounds, and booleans.
 
-        `bins` is how many a column has at most, or a mapping by column: how many, or
-        edges. `columns` are all but ids if left out. With `missing=True`, numbers,
-        dates and truths have a place for what is missing; categories have one where
-        None is among the declared keys. Without one, such a row counts for nobody.
+        `bins` is the largest number of bins per column, or a mapping from columns to
+        numbers of bins or edges. `columns` are all except ids (default). With
+        `missing=True`, numbers, dates and booleans have a category for missing values;
+        categories have one if None is among the declared keys. Otherwise, rows with
+        missing values are left out.
         """
         found, said = columns_of(dataset, table, columns, bins, missing)
         return cls(found, provenance if provenance is not None else said)
@@ -114,7 +115,7 @@ class Domain(metaclass=_NotFromData):
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
             listed = ", ".join(map(repr, self.columns))
-            words = f"there is no column {name!r}; there are {listed}"
+            words = f"the domain has no column {name!r:.80}; use one of {listed}"
             raise ArgumentError("column", words)
         return self.columns[name]
 
@@ -143,7 +144,7 @@ class Domain(metaclass=_NotFromData):
 def _items(columns: Any) -> list[tuple[Any, Any]]:
     if not isinstance(columns, Mapping):
         kind = type(columns).__name__
-        frame = f"is a {kind}; {WHY_NOT}; {WAY_OUT}"
+        frame = f"cannot be of type {kind}: {WHY_NOT}; {WAY_OUT}"
         raise ArgumentError("domain", frame)
     check_columns(len(columns))
     return list(columns.items())
@@ -151,7 +152,7 @@ def _items(columns: Any) -> list[tuple[Any, Any]]:
 
 def _name(given: Any) -> str:
     if not isinstance(given, str) or not given:
-        raise ArgumentError("domain", f"must name each column by a text; {WAY_OUT}")
+        raise ArgumentError("domain", f"must have strings as column names; {WAY_OUT}")
     return given
 
 
@@ -162,14 +163,18 @@ def _column(name: str, given: Any) -> Column:
         words = f"numbers([{given[0]}, …, {given[1]}]) between them"
         raise ArgumentError(
             name,
-            f"is two numbers, like bounds; pass edges, {words}, or a list of categories",
+            f"the column {name!r} has two numbers, like bounds; pass edges, {words}, or a "
+            "list of categories",
         )
     if isinstance(given, list | tuple | range):
         try:
             return categories(given)
         except ArgumentError as error:
-            raise ArgumentError(name, f"{error.argument} {error.message}") from None
-    raise ArgumentError(name, f"is a {type(given).__name__}; {WHY_NOT}; {WAY_OUT}")
+            raise ArgumentError(name, f"in the column {name!r}, {error}") from None
+    raise ArgumentError(
+        name,
+        f"the column {name!r} cannot be of type {type(given).__name__}: {WHY_NOT}; {WAY_OUT}",
+    )
 
 
 def _is_number(value: Any) -> bool:

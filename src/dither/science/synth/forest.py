@@ -28,7 +28,7 @@ class Forest:
             if not 0 <= first < second < self.columns:
                 raise ValueError("an edge joins two columns, the smaller one first")
             if label[first] == label[second]:
-                raise ValueError("the edge closes a circle")
+                raise ValueError("the edge closes a cycle")
             label = _merged(label, first, second)
 
     def joined(self, edge: Edge) -> Forest:
@@ -70,8 +70,8 @@ class Forest:
                 waiting += [(one, column) for one in near[column] if not seen[one]]
 
     def path(self, first: int, second: int) -> list[int] | None:
-        """The columns on the way from one to another, both included; None where they
-        are not connected.
+        """The columns on the way from one to another, both included; None if they are
+        not connected.
         """
         near = self.neighbours()
         before: dict[int, int | None] = {first: None}

@@ -36,7 +36,7 @@ def check_size(argument: str, size: int) -> None:
     if size > MOST_SIZE:
         raise ArgumentError(
             argument,
-            f"are {size:,}, and {MOST_SIZE:,} is the most of a column; declare fewer",
+            f"must be at most {MOST_SIZE:,} per column, not {size:,}; declare fewer",
         )
 
 
@@ -50,7 +50,7 @@ def length_of(values: Any) -> int:
 
 def check_columns(count: int) -> None:
     if not 0 < count <= MOST_COLUMNS:
-        words = f"has {count} columns; declare 1 to {MOST_COLUMNS}"
+        words = f"has {count} columns; declare 1 to {MOST_COLUMNS} columns"
         raise ArgumentError("domain", words)
 
 
@@ -66,8 +66,8 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int]) -> None:
     if total > MOST_CELLS:
         raise ArgumentError(
             "domain",
-            f"is too large: all pairs of columns have {total:,} cells, and "
-            f"{MOST_CELLS:,} is the most; declare fewer columns, wider bins or fewer "
+            f"is too large: all pairs of columns have {total:,} cells together, and the "
+            f"limit is {MOST_CELLS:,}; declare fewer columns, wider bins or fewer "
             "categories",
         )
 
@@ -76,8 +76,8 @@ def _check_one(name: str, size: int) -> None:
     if size > MOST_SIZE:
         raise ArgumentError(
             "domain",
-            f"is too large: {name} has {size:,} values, and {MOST_SIZE:,} is the most "
-            "of a column; declare wider bins or fewer categories",
+            f"is too large: {name!r} has {size:,} values, and the limit per column is "
+            f"{MOST_SIZE:,}; declare wider bins or fewer categories",
         )
 
 
@@ -86,7 +86,7 @@ def _check_pair(one: str, other: str, first: int, second: int) -> None:
     if cells > MOST_PAIR:
         raise ArgumentError(
             "domain",
-            f"is too large: {one} and {other} have {first:,} × {second:,} = {cells:,} "
-            f"cells together, and {MOST_PAIR:,} is the most of two columns; declare "
+            f"is too large: {one!r} and {other!r} have {first:,} × {second:,} = "
+            f"{cells:,} cells together, and the limit per pair is {MOST_PAIR:,}; declare "
             "wider bins or fewer categories",
         )

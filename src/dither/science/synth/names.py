@@ -19,8 +19,8 @@ def place_of(domain: Domain, name: Any, argument: str = "columns") -> int:
         return names.index(name)
     near = get_close_matches(str(name)[:80], names, 1)
     listed = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
-    way_out = f"did you mean {near[0]!r}?" if near else f"there are {listed}"
-    raise ArgumentError(argument, f"there is no column {name!r:.80}; {way_out}")
+    way_out = f"did you mean {near[0]!r}?" if near else f"use one of {listed}"
+    raise ArgumentError(argument, f"the domain has no column {name!r:.80}; {way_out}")
 
 
 def places_of(domain: Domain, names: Sequence[Any], argument: str) -> tuple[int, ...]:
@@ -29,8 +29,8 @@ def places_of(domain: Domain, names: Sequence[Any], argument: str) -> tuple[int,
     if len(found) not in (1, 2) or len(set(found)) < len(found):
         raise ArgumentError(
             argument,
-            "must be one column or two different ones; tables of three or more were "
-            "not measured, and the rows say little about them",
+            "must be one column or two different ones, because tables of three or more "
+            "columns were not measured; ask for pairs",
         )
     return found
 
@@ -39,7 +39,7 @@ def pairs_of(domain: Domain, pairs: Any) -> tuple[tuple[int, int], ...]:
     """The places of pairs of columns that are measured in any case."""
     way_out = 'pass pairs of columns, such as pairs=[("age", "smokes")]'
     if isinstance(pairs, str) or not isinstance(pairs, Sequence):
-        raise ArgumentError("pairs", f"must be a list; {way_out}")
+        raise ArgumentError("pairs", f"must be a list of pairs; {way_out}")
     found = []
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:

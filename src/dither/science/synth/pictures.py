@@ -23,6 +23,9 @@ BAR, STEPS = 160, 16
 NUMBERED = 30.0
 """From this width on a field has its number written in."""
 LIGHT = (255, 255, 255)
+# Light words on darker shades and black ones on the others: both have a contrast of at
+# least 4.5 here.
+DARK = 0.62
 
 
 def draw(report: Report) -> Picture:
@@ -31,10 +34,10 @@ def draw(report: Report) -> Picture:
     side = max(LEAST, min(LARGEST, WHOLE / count))
     place = {name: at for at, name in enumerate(report.columns)}
     most = _most(report)
-    title = "How far counts by one column and by two are off"
+    title = "Errors of counts by one column and by two columns"
     shapes: list[Shape] = [
         Text(16, 20, title, 15, bold=True),
-        Text(16, 38, f"sum of differences over all rows, {_basis(report)}", 11),
+        Text(16, 38, f"sum of absolute differences per row, {_basis(report)}", 11),
     ]
     for one in report.errors:
         row, across = _field(one, place)
@@ -72,7 +75,7 @@ def _drawn(
     yield Rect(x + 1, y + 1, inner, inner, shade(dark))
     if side >= NUMBERED:
         words = f"{one.error:.2f}".removeprefix("0")
-        colour = LIGHT if dark > 0.55 else BLACK
+        colour = LIGHT if dark > DARK else BLACK
         middle = x + side / 2, y + side / 2 + 4
         yield Text(*middle, words, 10, "middle", fill=colour)
     if one.measured and len(one.columns) == 2:

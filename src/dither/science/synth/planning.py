@@ -28,7 +28,7 @@ __all__ = ["Plan", "plan"]
 SHARES = (0.35, 0.05, 0.6)
 """Of the cost: for counts of columns, for choosing edges, for counts of pairs."""
 KNOWN = (0.4, 0.6)
-"""The same where there is nothing to choose."""
+"""Shares of the cost if there is nothing to choose."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def _chooser(asked: Question, rows: int, choices: int) -> Chooser:
 
 
 def _settled(question: Question) -> list[Question]:
-    """The question with a cost in ρ or in ε. Where the account has a δ and takes ρ, ε
-    may be either.
+    """The question with a cost in ρ or in ε. If the account has a δ and takes ρ, ε may
+    be either.
     """
     if question.rho is not None:
         return [question]
@@ -171,7 +171,9 @@ def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     found = tuple(int(size) for size in sizes)
     check_sizes([f"column {place}" for place in range(len(found))], found)
     if min(found) < 1:
-        raise ArgumentError("domain", "has a column without any values")
+        raise ArgumentError(
+            "domain", "must have at least one value in each column; declare categories"
+        )
     return found
 
 
@@ -181,13 +183,13 @@ def _forest(sizes: tuple[int, ...], pairs: Sequence[tuple[int, int]]) -> Forest:
     for pair in pairs:
         edge = _edge(pair, len(sizes))
         if edge in whole_forest.edges:
-            raise ArgumentError("pairs", "name the same pair twice; drop one")
+            raise ArgumentError("pairs", "must name each pair once; drop duplicates")
         label = whole_forest.components()
         if label[edge[0]] == label[edge[1]]:
             raise ArgumentError(
                 "pairs",
-                "close a circle, and a tree has none: its columns are connected by "
-                "the other pairs already; drop one of them",
+                "must form a tree, but other pairs already connect two of these columns, "
+                "which closes a cycle; drop one pair of the cycle",
             )
         whole_forest = whole_forest.joined(edge)
         if min(sizes[edge[0]], sizes[edge[1]]) > 1:
@@ -201,7 +203,12 @@ def _edge(pair: Any, columns: int) -> Edge:
         raise ArgumentError("pairs", 'must be pairs, such as [("age", "smokes")]')
     first, second = sorted(places)
     if first == second:
-        raise ArgumentError("pairs", "must name two different columns each")
+        raise ArgumentError(
+            "pairs",
+            "must name two different columns each; remove pairs of a column with itself",
+        )
     if not 0 <= first < second < columns:
-        raise ArgumentError("pairs", "name a column that the domain does not have")
+        raise ArgumentError(
+            "pairs", f"must be places of columns, from 0 to {columns - 1}"
+        )
     return first, second

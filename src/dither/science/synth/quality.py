@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dither.mechanisms import Additive, Gaussian
-from dither.mechanisms.sums import noise_variance, reaches
+from dither.mechanisms.sums import noise_variance
 from dither.science.synth.checking import Checked, Places, tables_of
 from dither.science.synth.counts import direct
 from dither.science.synth.report import (
@@ -66,9 +66,18 @@ def _of_check(release: Synthetic, held: Checked) -> Iterator[TableError]:
     widths = (held.error(EACH) + unsure).tolist()
     lines = zip(held.places, held.rows.tolist(), widths, strict=True)
     for places, distance, width in lines:
-        ends = (distance, distance - width, distance + width)
-        value, low, high = (min(max(end / total, 0.0), MOST) for end in ends)
-        yield _line(release, places, value, low, high)
+        yield _line(release, places, *_within(distance, width, total))
+
+
+def _within(distance: float, width: float, total: float) -> tuple[float, float, float]:
+    """An error with its interval. If noise took all of it beyond what an error can
+    be, nothing is known: a point at the limit would look exact.
+    """
+    value, low, high = (
+        min(max(end / total, 0.0), MOST)
+        for end in (distance, distance - width, distance + width)
+    )
+    return (value, low, high) if low < high else (value, 0.0, MOST)
 
 
 def _unsure(model: Model) -> float:
@@ -79,7 +88,7 @@ def _unsure(model: Model) -> float:
     sizes = np.array([table.size for table in model.ones.tables], np.float64)
     each = 1 / sizes / (1 / sizes).sum()
     squares, fourths = (np.array([(sizes * each**power).sum()]) for power in (2, 4))
-    return float(reaches(model.plan.ones, squares, fourths, EACH)[0])
+    return float(model.plan.ones.law.reaches(squares, fourths, EACH)[0])
 
 
 def _checked_means(release: Synthetic) -> tuple[Any, Any]:
@@ -89,13 +98,11 @@ def _checked_means(release: Synthetic) -> tuple[Any, Any]:
 
 
 def _checked_mean(release: Synthetic, held: Checked, ways: int) -> Mean | None:
-    """None where there is no such table, or where nothing is known."""
+    """None if there is no such table, or if nothing is known."""
     if not any(len(one) == ways for one in held.places):
         return None
-    middle = held.mean(ways)
     width = held.mean_error(ways, EACH) + _unsure(release.model)
-    ends = (middle, middle - width, middle + width)
-    value, low, high = (min(max(end / release.total, 0.0), MOST) for end in ends)
+    value, low, high = _within(held.mean(ways), width, release.total)
     return None if (low, high) == (0.0, MOST) else (value, low, high)
 
 
@@ -149,14 +156,14 @@ def _line(
 def _must_not(release: Synthetic) -> Iterator[str]:
     twos = release.model.plan.twos or release.model.plan.ones
     faint = max(math.ceil(twos.error(0.95, integer=True)), 1)
-    yield "looking anybody up or linking with other data: no row is a person"
+    yield "looking up people or linking with other data: no row is a person"
     yield (
         f"groups below about {faint:,} real rows in a measured table: there the counts "
         "are mostly noise"
     )
     yield (
         "dependence of three or more columns: only single columns and the pairs above "
-        "were measured, and all else follows from these as if nothing else mattered"
+        "were measured, and all other dependence comes from the model"
     )
     yield (
         "standard errors and p-values as if rows were people: they leave out the noise "
@@ -166,8 +173,8 @@ def _must_not(release: Synthetic) -> Iterator[str]:
         "outliers, extremes and values within a bin: those are drawn from the declared "
         "domain, not from people"
     )
-    yield "what one person's rows share, their order or repeats: rows are independent"
+    yield "links between a person's rows, their order or repeats: rows are independent"
     yield (
-        "proving privacy by distances from made-up rows to real ones: they do not "
-        "measure it, and publishing them leaks"
+        "proving privacy by distances from made-up rows to real ones: such distances do "
+        "not measure privacy, and publishing them leaks"
     )

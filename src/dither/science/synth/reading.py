@@ -2,7 +2,7 @@
 
 `source_of` looks at types and names only. What it returns reads the data after the
 charge, and then nothing is refused: a row with a value that has no place in the domain
-counts for nobody, whatever it holds, and of each unit at most `rows` rows count.
+is ignored, whatever it holds, and of each unit at most `rows` rows count.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ OWNER = Unit("owner")
 MANY = 10**9
 WAY_OUT = "pass a frame, a mapping of columns, or a dataset"
 NO_IDS = ("float", "double", "half", "bool", "date", "time", "duration")
-HOW_MANY = "pass how many rows of a unit count at most, such as 1"
+HOW_MANY = "pass how many rows per unit are used at most, such as 1"
 Read = Callable[[Receipt | None], tuple[Mapping[str, Any], Any]]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the rows come from. `rows` is how many of one unit count; `owned` says
-    whether units are told apart by an id, `owner` the name of its column, if it has one.
+    """Where the rows come from. `rows` is the number of rows of one unit that are
+    counted; `owned` is true if units are distinguished by an id, and `owner` is the
+    name of its column, if it has one.
     """
 
     domain: Domain
@@ -83,16 +84,16 @@ class Source:
         """What a reader must know about how rows became records."""
         said = [self.domain.note, LEFT_OUT]
         if self.owned:
-            several = "1 row counts" if self.rows == 1 else f"{self.rows} rows count"
-            said.append(f"of each unit at most {several}, chosen by a keyed hash")
+            rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+            said.append(f"at most {rows} of each unit, chosen by a keyed hash")
         if self.dataset is not None:
-            said.append("values beyond their column's bounds count at these bounds")
+            said.append("values are clamped to the bounds of their columns")
         return tuple(said)
 
 
 LEFT_OUT = (
-    "numbers and dates beyond the declared ends count at the ends; a row with another "
-    "value that is not declared counts for nobody"
+    "numbers and dates are clamped to the declared ends; rows with any other value that is "
+    "not declared are left out"
 )
 
 
@@ -114,12 +115,17 @@ def source_of(
     if isinstance(table, Dataset):
         return _of_dataset(table, domain, owner, rows, name)
     if name is not None:
-        raise ArgumentError("table", "names a table of a dataset; leave it out")
+        raise ArgumentError(
+            "table", "can be passed only with a dataset; leave table out"
+        )
     columns = {one: _column(table, one) for one in domain.names}
     ids = None if owner is None else _ids(table, owner)
     lengths = {len(one) for one in columns.values()} | ({len(ids)} if ids else set())
     if len(lengths) > 1:
-        raise ArgumentError("table", "must have columns of one length")
+        raise ArgumentError(
+            "table",
+            "must have columns (and owner ids) of equal length; pass one record per row",
+        )
     most = _most(rows, owner is not None, None)
     named = owner if isinstance(owner, str) else None
     held = None if ids is None else ids.held
@@ -131,7 +137,10 @@ def _of_dataset(
 ) -> Source:
     """A dataset knows its unit, so nobody else says who owns a row."""
     if owner is not None:
-        raise ArgumentError("owner", f"is the dataset's: {dataset.unit}; leave it out")
+        raise ArgumentError(
+            "owner",
+            f"is declared by the dataset, which protects {dataset.unit}; leave owner out",
+        )
     table = table_of(dataset, name)
     fields = {one: table.field(one).name for one in domain.names}
     most = _most(rows, not dataset.single, dataset.caps.get(table.name))
@@ -149,15 +158,18 @@ def _most(rows: int | None, owned: bool, declared: int | None) -> int:
     """How many rows of a unit count: stated, or declared for the dataset."""
     if not owned:
         if rows not in (None, 1):
-            words = "is per unit, and every row is one; pass owner=, or leave rows out"
+            words = "must be 1, because each row is one unit; leave rows out, or pass owner="
             raise ArgumentError("rows", words)
         return 1
     stated = declared if rows is None else rows
     if stated is None:
-        raise ArgumentError("rows", f"is missing; {HOW_MANY}")
+        raise ArgumentError(
+            "rows",
+            f"must be declared, because a unit may have several rows; {HOW_MANY}",
+        )
     most = whole("rows", stated, HOW_MANY)
     if most > MANY:
-        raise ArgumentError("rows", f"is more than any unit has; {HOW_MANY}")
+        raise ArgumentError("rows", f"must be at most {MANY:,}; {HOW_MANY}")
     return most
 
 
@@ -165,11 +177,15 @@ def _column(table: Any, name: str, argument: str = "domain") -> Any:
     names = _names(table)
     if name not in names:
         listed = ", ".join(map(repr, names[:12]))
-        words = f"there is no column {name!r} in the table; there are {listed}"
+        words = f"the table has no column {name!r}; use one of {listed}"
         raise ArgumentError(argument, words)
     found = table[name]
     if not _is_column(found):
-        raise ArgumentError(argument, f"{name} is not one column; {WAY_OUT}")
+        raise ArgumentError(
+            argument,
+            f"the table must have exactly one column {name!r}, with one value per row; drop "
+            "duplicate columns, or pass a list of values",
+        )
     return found
 
 
@@ -184,7 +200,7 @@ def _names(table: Any) -> list[Any]:
         names = getattr(frame, "columns", None)
     if names is None:
         kind = type(table).__name__
-        raise ArgumentError("table", f"is not understood ({kind}); {WAY_OUT}")
+        raise ArgumentError("table", f"cannot be of type {kind}; {WAY_OUT}")
     return list(names)
 
 
@@ -216,7 +232,7 @@ def _ids(table: Any, owner: Any) -> _Ids:
     if not _is_column(held) or other:
         raise ArgumentError(
             "owner",
-            "must be a column of texts or whole numbers; floats merge large ids, so "
-            'read the column as text or, in pandas, as "Int64"',
+            "must be a column of strings or whole numbers, because floats merge large "
+            'ids; read the column as strings or, in pandas, as "Int64"',
         )
     return _Ids(held)

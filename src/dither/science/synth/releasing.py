@@ -15,7 +15,7 @@ from dither.cost import Cost
 from dither.mechanisms import Additive
 from dither.privacy import Guarantee, PureDP, Unit, ZeroConcentratedDP
 from dither.question import Asking, Question
-from dither.science.synth.asking import question_of, spent_of
+from dither.science.synth.asking import question_of
 from dither.science.synth.checking import (
     Checked,
     Places,
@@ -108,7 +108,6 @@ def mst(
         value=drawn,
         sources=(paid.source,),
         notes=(
-            *spent_of(settled.question, paid.source.guarantee),
             *source.notes,
             MADE,
         ),

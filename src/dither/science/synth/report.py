@@ -26,7 +26,7 @@ __all__ = ["NOISE", "PRIVATELY", "PUBLIC", "Mean", "Report", "TableError"]
 PRIVATELY = "measured privately"
 PUBLIC = "against public targets"
 NOISE = "expected from the noise alone, before rows are drawn"
-AGAIN = "these are errors of the rows released first; few rows are farther off"
+AGAIN = "these are errors of the rows released first; fewer rows have larger errors"
 Mean = tuple[float, float | None, float | None]
 """A mean and the ends of its 95 % interval, where it has one."""
 MOST = 2.0
@@ -76,8 +76,11 @@ class Report:
         for one in self.errors:
             if set(one.columns) == wanted and len(columns) == len(wanted):
                 return one
+        listed = ", ".join(map(repr, self.columns[:12]))
         raise ArgumentError(
-            "columns", f"{columns!r:.80} is no column or pair of this report"
+            "columns",
+            f"must be one column or pair of this report, not {columns!r:.80}; use one or two "
+            f"of {listed}",
         )
 
     def mean(self, ways: int = 2) -> float | None:

@@ -36,7 +36,7 @@ __all__ = ["Synthetic"]
 
 SHOWN = 6
 """Rows that are printed."""
-AGAIN = "rows drawn again; errors were measured on those that were released first"
+AGAIN = "rows were drawn again; errors were measured on the rows released first"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,8 +95,8 @@ class Synthetic(Release):
         """Made-up rows have none. Use `marginal`, whose counts have intervals."""
         raise ArgumentError(
             "interval",
-            "made-up rows have none; counts of a measured table have one each: "
-            f"synthetic.marginal({self.columns[0]!r})",
+            "synthetic rows have no interval, but measured counts do; call "
+            f"synthetic.marginal({self.columns[0]!r}).interval()",
         )
 
     def marginal(self, *columns: str) -> TableRelease:
@@ -176,7 +176,7 @@ class Synthetic(Release):
         return frames.to_json(_Written(self), indent)
 
     def _derived(self, **changes: Any) -> Release:
-        """Other values are no rows of this table any more."""
+        """Other values are not rows of this table any more."""
         kept = ("what", "value", "sources", "spread", "keys", "notes", "noise")
         return Release(**{name: getattr(self, name) for name in kept} | changes)
 
@@ -187,7 +187,7 @@ class Synthetic(Release):
     def _below(self) -> list[str]:
         more = len(self) - SHOWN
         lines = [f"… and {_several(more, 'more row')}"] if more > 0 else []
-        return [*lines, *self.report().summary, *map(str, self.sources), *self.notes]
+        return [*lines, *self.report().summary, *super()._below()]
 
     @property
     def _title(self) -> str:
@@ -267,7 +267,7 @@ def _plain(column: Any) -> list[Any]:
 
 
 def _for_pandas(column: Any) -> Any:
-    """Whole numbers and truths that may be missing keep their type."""
+    """Whole numbers and booleans that may be missing keep their type."""
     if not isinstance(column, np.ma.MaskedArray):
         return column.astype("datetime64[s]") if column.dtype.kind == "M" else column
     pandas = frames.package("pandas")

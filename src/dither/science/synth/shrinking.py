@@ -1,4 +1,4 @@
-"""Noisy tables of two columns drawn towards what both columns alone suggest.
+"""Noisy tables of two columns shrunk towards what both columns alone suggest.
 
 What is left of a table beyond its rows' and columns' sums is mostly noise where it has
 many cells. Three ways to shrink it are tried: all of it by one factor, each cell by one
@@ -57,7 +57,7 @@ def free_cells(away: Reals) -> int:
 
 
 def by_factor(away: Reals, variance: float) -> Way:
-    """James & Stein 1961, held at 0."""
+    """James & Stein 1961, clamped to 0."""
     free, norm = free_cells(away), float((away * away).sum())
     lost = min(1.0, (free - 2) * variance / norm) if norm > 0 else 1.0
     risk = lost**2 * (norm - free * variance) + (1 - lost) ** 2 * free * variance

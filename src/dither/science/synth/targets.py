@@ -62,12 +62,12 @@ def _declared(domain: Domain, places: Places, wanted: Mapping[Any, Any]) -> Real
     if unknown:
         raise ArgumentError(
             "targets",
-            f"name {unknown[0]!r:.60}, which is not declared; there are "
+            f"contain {unknown[0]!r:.60}, which is not declared; use labels such as "
             f"{', '.join(repr(one) for one in names[:6])}",
         )
     values = np.array([_number(wanted.get(name, 0)) for name in names], np.float64)
     if not values.sum() > 0:
-        raise ArgumentError("targets", f"are all 0; pass {EXAMPLE}")
+        raise ArgumentError("targets", f"must not all be 0; pass {EXAMPLE}")
     return np.asarray(values / values.sum())
 
 
@@ -90,7 +90,9 @@ def _of_frame(domain: Domain, frame: Any) -> Iterator[tuple[Places, Reals]]:
     except TypeError:
         shared = []
     if not shared:
-        raise ArgumentError("targets", f"have no column of the domain; pass {EXAMPLE}")
+        raise ArgumentError(
+            "targets", f"must have a column of the domain; pass {EXAMPLE}"
+        )
     codes = [
         domain.columns[domain.names[one]].code(frame[domain.names[one]])
         for one in shared

@@ -1,9 +1,9 @@
 """What one private record holds, read by itself: a number, a label or a day.
 
 One odd record can change the type in which a reader holds all others (numbers become
-reals, or texts), so what a record counts as must not depend on that type (rule R1):
-a text that is a number or a truth is that, a truth is 0 or 1, and every number is the
-nearest float.
+reals, or strings), so the interpretation of a record must not depend on that type (rule
+R1): a string of a number or a boolean is read as that, a boolean is 0 or 1, and every
+number is the nearest float.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ EPOCH = date(1970, 1, 1)
 
 
 def number_of(item: Any) -> float:
-    """One record as the nearest float; NaN where it is no number."""
+    """One record as the nearest float; NaN where it is not a number."""
     try:
         if isinstance(item, str | bytes):
             return _number_in(_text(item))
         if isinstance(item, complex | np.complexfloating):
             return float(item.real) if item.imag == 0 else math.nan
         return real(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return math.nan
 
 
@@ -81,12 +83,14 @@ def _number_in(text: str) -> float:
 
 
 def label_of(item: Any) -> str | None:
-    """One record as it is compared with declared categories; None where it is missing
-    or has no label.
+    """One record as it is compared with declared categories; None if it is missing or
+    has no label.
     """
     try:
         return _label_of(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return None
 
 
@@ -106,12 +110,14 @@ def text_of(item: Any) -> str | None:
     """One record as it is written, if it is a text; else its label."""
     try:
         return _text(item) if isinstance(item, str | bytes) else label_of(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return None
 
 
 def day_of(item: Any) -> int | None:
-    """One record as days since 1970; None where it is no date. A time with a zone is
+    """One record as days since 1970; None if it is not a date. A time with a zone is
     the day that it is in UTC.
     """
     try:
@@ -122,7 +128,9 @@ def day_of(item: Any) -> int | None:
         if isinstance(item, datetime):
             return _of_moment(item)
         return (item - EPOCH).days if isinstance(item, date) else None
-    except Exception:  # a missing time, a class of its own
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a missing time, a class of its own
         return None
 
 

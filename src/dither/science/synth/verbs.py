@@ -46,6 +46,6 @@ def domain_of(
         stated = BINS if bins is None else bins
         return Domain.of(dataset, table=table, columns=columns, bins=stated)
     if bins is not None:
-        raise ArgumentError("bins", "are the domain's own; leave bins out")
+        raise ArgumentError("bins", "cannot be combined with domain=; leave bins out")
     found = domain if isinstance(domain, Domain) else Domain(domain)
     return found if columns is None else found.only(columns)

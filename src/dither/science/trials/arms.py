@@ -35,8 +35,8 @@ FINE = 96
 
 @dataclass(frozen=True)
 class Steps:
-    """A law on numbers that are a step apart. Where it is one of numbers in between,
-    each of them may have been moved by `slack` steps, and tails are so much longer.
+    """A law on numbers that are a step apart. If it is one of numbers in between, each
+    of them may have been moved by `slack` steps, and tails are longer by that.
     """
 
     start: float
@@ -53,7 +53,7 @@ class Steps:
         return np.concatenate([[0.0], np.minimum(np.cumsum(self.weights), 1.0)])
 
     def below(self, x: Reals) -> Reals:
-        """P(Y ≤ x); a number that is equal but for rounding counts."""
+        """P(Y ≤ x); a number that is equal except for rounding counts."""
         places = np.floor((x - self.start) / self.step + 1e-6) + 1 + self.slack
         inside = np.clip(places, 0, self.weights.size).astype(np.int64)
         return np.asarray(self._sums[inside])
@@ -230,7 +230,7 @@ class Private(Arm):
 
 @dataclass(frozen=True)
 class Share:
-    """Where the share of yes among the people of an arm lies. Where their number is
+    """Where the share of yes among the people of an arm lies. If their number is
     private, both counts hold together (union bound).
     """
 

@@ -20,7 +20,7 @@ __all__ = [
     "question_of",
 ]
 
-PUBLIC_ARMS = "who is in which arm is public"
+PUBLIC_ARMS = "the assignment of people to arms is public"
 OTHERS = ("device", "edge", "location", "node", "site")
 """Units that are nobody's record: those of graphs, maps and devices."""
 PERSON = Unit("person", "replace")  # type: ignore[arg-type]
@@ -36,8 +36,8 @@ def question_of(what: str, cost: Mapping[str, Any], *data: Given | Codes) -> Que
     if question.unit.name in OTHERS:
         raise UnitMismatch(
             "budget",
-            f"is an account for one {question.unit.name}, and a trial has one record "
-            'for each person; open one with Unit("patient", "replace")',
+            f"is an account for one {question.unit.name}, but a trial has one record "
+            'for each person; open an account with unit=Unit("patient", "replace")',
         )
     return question
 
@@ -48,7 +48,9 @@ def _dataset(data: tuple[Given | Codes, ...]) -> Dataset | None:
         return None
     if len(found) < len(data) or any(one is not found[0] for one in found):
         raise ArgumentError(
-            "dataset", "all columns must come from the same dataset, or none of them"
+            "dataset",
+            "all columns must come from the same dataset, or none of them may come from "
+            "a dataset; pass columns of one dataset, or arrays only",
         )
     return found[0]
 
@@ -62,9 +64,9 @@ def need_replace(question: Question, argument: str, way_out: str) -> None:
     name = question.unit.name
     raise UnitMismatch(
         argument,
-        f"fixed public sizes need neighbours that replace one {name}, and this account "
-        f'is for {question.unit}; open it with Unit("{name}", "replace") from the '
-        f"start, or {way_out}",
+        f"{argument} can be declared only if neighbours replace one {name}, but this "
+        f"account is for {question.unit}; {way_out}, or open an account with "
+        f'unit=Unit("{name}", "replace")',
     )
 
 

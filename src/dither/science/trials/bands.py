@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dither.mechanisms import Additive
 from dither.science.trials.curve import ENDS, EVENLY, WITHIN, LifeTable
 
-__all__ = ["Bands", "Margins", "Pointwise", "gradients", "reach"]
+__all__ = ["Bands", "Margins", "Pointwise", "gradients"]
 
 Reals = NDArray[np.float64]
 Ends = tuple[Reals, Reals]
@@ -24,19 +24,6 @@ FEWER = 1.0
 """Noise is judged as if one standard deviation of noise fewer were at risk: where they
 look many only because of noise, intervals must not look narrow.
 """
-
-
-def reach(mechanism: Additive, variance: float, confidence: float) -> float:
-    """How many standard deviations a sum of noises stays within.
-
-    One Laplace noise strays farther at 95 % than a normal number, many together do not:
-    the larger of both holds for all.
-    """
-    normal = NormalDist().inv_cdf((1 + confidence) / 2)
-    if not variance:
-        return normal
-    alone = mechanism.error(confidence, integer=True) / float(np.sqrt(variance))
-    return max(normal, alone)
 
 
 def gradients(table: LifeTable, arm: int) -> Reals:
@@ -82,26 +69,21 @@ class Margins:
         """The variance of the curves' noise, linearised."""
         return self.table.noise_of(self._gradients)
 
-    def _reach(self, confidence: float) -> float:
-        return reach(self.mechanism, self.table.variance, confidence)
-
     def of_noise(self, confidence: float) -> Reals:
-        """How far noise takes the curves from those of the exact cells."""
-        # noise comes in whole steps, and one may lie on the border
-        half = min(0.5, 5 * float(np.sqrt(self.table.variance)))
-        step = half * np.abs(self._gradients).max(axis=2)
-        return np.asarray(self._reach(confidence) * np.sqrt(self.noise) + step)
+        """The ± of noise around the curves of the exact cells, linearised."""
+        powers = self.table.powers_of(self._gradients)
+        return self.mechanism.law.reaches(*powers, confidence)
 
     def of_population(self, confidence: float, side: float) -> Reals:
         """One end (side -1 or 1) of a Wilson interval with noise: S lies where
-        (S' - S)² is at most z² S (1 - S) / m + r² noise, with Peto's number of people
-        m = at risk / S before the bin, which is never above that of Greenwood's
-        formula, and half a person of room for counts that are whole.
+        (S' - S)² is at most z² S (1 - S) / m + r², r being how far noise goes, with
+        Peto's number of people m = at risk / S before the bin, which is never above
+        that of Greenwood's formula, and half a person of room for whole counts.
         """
         normal = NormalDist().inv_cdf((1 + confidence) / 2)
         people = self._people()
         center = np.clip(self.table.unbiased + side * 0.5 / people, 0.0, 1.0)
-        noise = self._reach(confidence) ** 2 * self.noise
+        noise = self.of_noise(confidence) ** 2
         return _wilson(center, normal**2 / people, noise, side)
 
     def _people(self) -> Reals:

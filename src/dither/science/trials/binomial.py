@@ -12,7 +12,7 @@ import numpy as np
 from dither.by_name import by_name
 from dither.mechanisms import Additive
 from dither.question import Asking, Paid, Question
-from dither.release import Around, Spread
+from dither.release import Around, Spread, clamped
 from dither.science.declared import note
 from dither.science.trials import checks
 from dither.science.trials.arms import Private, Share
@@ -95,7 +95,7 @@ def binomtest(
     among = sum(noisy) if people is None else people
     return Proportion(
         what="proportion",
-        value=min(1.0, max(0.0, noisy[0] / among)) if among > 0 else 0.0,
+        value=noisy[0] / among if among > 0 else 0.0,
         sources=(paid.source,),
         spread=spread,
         notes=notes,
@@ -103,15 +103,16 @@ def binomtest(
         alternative=side,
         population=Population(evidence, side),
         estimand="proportion",
-        count=noisy[0],
-        n=among,
+        count=clamped(noisy[0], (0, max(among, 0))),
+        n=max(among, 0),
+        limits=(0, 1),
     )
 
 
 def _people(question: Question, n: Any) -> int | None:
-    """The public number of people; None where it is private."""
+    """The public number of people; None if it is private."""
     if n is not None:
-        need_replace(question, "n", "leave n out: it is private then, and is noised")
+        need_replace(question, "n", "leave n out")
         return checks.size(n, "n")
     return None
 
@@ -132,5 +133,5 @@ def _evidence(
     if people is None:
         arm = Private(noisy[0], noisy[1], law)
         return Open(arm), Share(arm, mechanism)
-    spread = Around(noisy[0] / people, mechanism, True, 1 / people, (0.0, 1.0))
+    spread = Around(noisy[0] / people, mechanism, True, 1 / people)
     return Fixed(noisy[0] + uniform(), people, Tulap(law)), spread

@@ -55,7 +55,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "wilcoxon": {},
 }
 """Tests of scipy.stats that are known by name, with what they are called with."""
-LEVEL = "p holds where the test keeps its level in a block, as rank tests do"
+LEVEL = "p is valid if the test keeps its level in each block, as rank tests do"
 FAILED = 1.0
 """The p-value of a block whose test fails. It never rejects, so the level holds."""
 
@@ -118,7 +118,7 @@ def test_of_tests(
     count, level = _plan(groups, alpha0, n, law)
     notes = (
         note("test and blocks", provenance),
-        f"{count:,} blocks, each tested at {level:g}; a test that fails does not reject",
+        f"{count:,} blocks, each tested at {level:g}; a test that raises does not reject",
         LEVEL,
     )
     with question.paying(mechanism.guarantee) as paid:
@@ -129,7 +129,8 @@ def test_of_tests(
         what="rejecting blocks",
         value=noisy,
         sources=(paid.source,),
-        spread=Around(noisy, mechanism, True, within=(0, count)),
+        spread=Around(noisy, mechanism, True),
+        limits=(0, count),
         notes=notes,
         pvalue=evidence.pvalue(level, checks.GREATER),
         alternative="any that the test finds",
@@ -157,7 +158,7 @@ def _test(test: Any) -> Test:
 def _plan(groups: Any, alpha0: Any, n: Any, law: Law) -> tuple[int, float]:
     count = None if groups is None else checks.size(groups, "groups")
     if count is not None and count > MOST_GROUPS:
-        raise ArgumentError("groups", f"must be {MOST_GROUPS:,} or fewer")
+        raise ArgumentError("groups", f"must be at most {MOST_GROUPS:,}; pass fewer")
     level = None if alpha0 is None else checks.level(alpha0, "alpha0")
     people = None if n is None else checks.size(n, "n")
     return best(law, count, level, people)
@@ -216,10 +217,14 @@ class People:
 def _people(columns: tuple[Any, ...], arm: Any, arms: Any, ids: Any) -> People:
     if not columns or (arm is not None and len(columns) != 1):
         raise ArgumentError(
-            "columns", "must be one column with arm=, or one or more without"
+            "columns", "must be one column with arm=, or one or more without arm="
         )
     if (arm is None) != (arms is None):
-        raise ArgumentError("arms", "and arm go together: the column and its labels")
+        raise ArgumentError(
+            "arms",
+            "arm and arms belong together: pass both, the column and its labels, or leave "
+            "both out",
+        )
     values = tuple(given("columns", one) for one in columns)
     codes = None if arm is None else labels("arm", arm, arms)
     owners = None if ids is None else given("ids", ids)
@@ -237,6 +242,8 @@ def _pvalue(test: Test, parts: Sequence[Reals]) -> float:
             warnings.simplefilter("ignore")
             found: Any = test(*parts)
             value = float(found.pvalue if hasattr(found, "pvalue") else found)
-    except (Exception, SystemExit, GeneratorExit):
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return FAILED
     return value if 0 <= value <= 1 else FAILED

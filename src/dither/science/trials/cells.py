@@ -20,7 +20,7 @@ __all__ = ["MOST_BINS", "MOST_CELLS", "counted", "edges_of", "placed"]
 MOST_BINS = 500
 MOST_CELLS = 10_000
 MOST_TIME = 10**300
-WAY_OUT = "pass times that rise from the start, such as (0, 4, 8, 12)"
+WAY_OUT = "pass increasing times, such as (0, 4, 8, 12)"
 
 
 def edges_of(edges: Any) -> tuple[float, ...]:
@@ -30,24 +30,24 @@ def edges_of(edges: Any) -> tuple[float, ...]:
         raise ArgumentError("edges", f"must be a list of times; {WAY_OUT}")
     found = tuple(_time(one) for one in list(edges))
     if not 2 <= len(found) <= MOST_BINS + 1:
-        words = f"must be 2 to {MOST_BINS + 1} times; {WAY_OUT}"
+        words = f"must be a list of 2 to {MOST_BINS + 1} times; {WAY_OUT}"
         raise ArgumentError("edges", words)
     if any(late <= early for early, late in pairwise(found)):
-        raise ArgumentError("edges", f"must rise; {WAY_OUT}")
+        raise ArgumentError("edges", f"must increase; {WAY_OUT}")
     return found
 
 
 def _time(value: Any) -> float:
     exact = fraction("edges", value, WAY_OUT)
     if abs(exact) > MOST_TIME:
-        raise ArgumentError("edges", f"are too large for times; {WAY_OUT}")
+        raise ArgumentError("edges", f"must lie within ±1e300; {WAY_OUT}")
     return float(exact)
 
 
 def placed(time: Reals, event: Reals, edges: Sequence[float]) -> Reals:
     """The cell of each person: its bin for one who died, that and the number of bins
-    for one who was censored, twice their number for one who was still there at the
-    last edge, NaN for one who counts for nobody.
+    for one who was censored, twice their number for one who was still there at the last
+    edge, NaN for one who is ignored.
 
     A bin holds the times after its start up to its end, and the first one its start
     too. What happens after the last edge is not seen. Nobody: no time, a time before
@@ -68,9 +68,9 @@ def counted(
     """People in each cell, a row for each arm: deaths by bin, censored by bin, and
     those who were there to the end.
 
-    With public sizes, each arm has exactly so many people and one cell more, for those
-    who count for nobody: missing people are there too, and of too many a random part
-    is kept.
+    With public sizes, each arm has exactly this number of people and one more cell, for
+    those who are ignored: missing people are there too, and if there are too many, a
+    random part is kept.
     """
     nobody = 2 * bins + 1
     rows = [cells[arms == arm] for arm in range(count)]

@@ -35,8 +35,12 @@ def chosen(argument: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(f'"{one}"' for one in choices)
         # what else was passed may be private
-        told = f"{value!r:.40}" if isinstance(value, str) else type(value).__name__
-        raise ArgumentError(argument, f"must be {listed}, not {told}")
+        told = (
+            f"{value!r:.40}"
+            if isinstance(value, str)
+            else f"of type {type(value).__name__}"
+        )
+        raise ArgumentError(argument, f"cannot be {told}; pass {listed}")
     return str(value)
 
 
@@ -75,8 +79,8 @@ def size(value: Any, argument: str = "size") -> int:
     if not 1 <= count <= MOST_PEOPLE:
         raise ArgumentError(
             argument,
-            f"must be 1 to {MOST_PEOPLE:,} people; pass the number that the protocol "
-            "states",
+            f"must be 1 to {MOST_PEOPLE:,} people; pass the number from the study "
+            "protocol",
         )
     return count
 
@@ -86,12 +90,13 @@ def sizes(value: Any, count: int | None = None) -> tuple[int, ...]:
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
     if not listed and not hasattr(value, "tolist"):
         raise ArgumentError(
-            "sizes", "must be the people in each arm, such as (200, 200)"
+            "sizes", "must be the numbers of people in each arm, such as (200, 200)"
         )
     found = tuple(size(one, "sizes") for one in list(value))
     if count is not None and len(found) != count:
         raise ArgumentError(
-            "sizes", f"must be {count} numbers, one for each arm, not {len(found)}"
+            "sizes",
+            f"must be {count} numbers; pass a list with the number of people in each arm",
         )
     return found
 
@@ -103,14 +108,17 @@ def _least(low: Fraction, high: Fraction) -> Fraction:
 
 def bounds(value: Any, argument: str = "bounds") -> tuple[float, float]:
     """Public limits of a value: two finite numbers, low before high."""
-    way_out = "pass what is public about the values, such as (0, 10)"
+    way_out = "pass the public range of the values, such as (0, 10)"
     low, high = pair(argument, value)
     ends = fraction(argument, low, way_out), fraction(argument, high, way_out)
     if not ends[0] < ends[1]:
-        raise ArgumentError(argument, f"must be two numbers, low first; {way_out}")
+        raise ArgumentError(
+            argument, f"must be two numbers, the low one first; {way_out}"
+        )
     if max(map(abs, ends)) > FARTHEST or ends[1] - ends[0] < _least(*ends):
         raise ArgumentError(
             argument,
-            f"lie too far out, or too close together, to tell values apart; {way_out}",
+            "must lie within ±1e300, and far enough apart to distinguish the values "
+            f"between them; {way_out}",
         )
     return float(ends[0]), float(ends[1])

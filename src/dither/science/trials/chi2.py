@@ -49,7 +49,11 @@ class ChiSquare(TableTest):
     dof: int = 0
 
     def interval(self, confidence: float = 0.95, *, of: str = "truth") -> NoReturn:  # noqa: ARG002
-        raise ArgumentError("interval", "χ² has none; the counts in .table have")
+        raise ArgumentError(
+            "interval",
+            "a χ² statistic does not have an interval; read the intervals of the counts "
+            "from .table",
+        )
 
 
 @by_name("chi2_contingency(arm, outcome, levels=(arms, outcomes), epsilon=1)", Asking)
@@ -78,7 +82,9 @@ def chi2_contingency(
     Assumes: one record for each person.
     """
     if not isinstance(levels, Sequence) or len(levels) != 2:
-        raise ArgumentError("levels", f"must be those of rows and of columns; {BOTH}")
+        raise ArgumentError(
+            "levels", f"must be the labels of the rows and those of the columns; {BOTH}"
+        )
     count = len(names("levels", levels[0]))
     public = None if sizes is None else checks.sizes(sizes, count)
     design = Design.of(levels[0], levels[1], public)
@@ -89,7 +95,7 @@ def chi2_contingency(
     together(down, across)
     question = question_of("χ²", cost, down, across)
     if public is not None:
-        need_replace(question, "sizes", "leave sizes out: they are private then")
+        need_replace(question, "sizes", "leave sizes out")
     mechanism = design.mechanism(question)
     words = "levels" if public is None else "levels, and sizes of rows"
     nobody = NOWHERE if public is None else LAST
@@ -124,7 +130,7 @@ def chisquare(
     Assumes: one record for each person; the expected shares are public.
     """
     if not 2 <= len(names("levels", levels)) <= MOST_LEVELS:
-        raise ArgumentError("levels", f"must be 2 to {MOST_LEVELS:,} labels")
+        raise ArgumentError("levels", f"must be a list of 2 to {MOST_LEVELS:,} labels")
     design = Design(("all",), tuple(levels))
     shares = _shares(expected, len(design.columns))
     column = labels("labelled", labelled, levels)
@@ -147,10 +153,10 @@ def _shares(expected: Any, count: int) -> Reals:
     way_out = "pass one number above 0 for each level, such as (0.25, 0.5, 0.25)"
     listed = hasattr(expected, "__len__") and not isinstance(expected, str | bytes)
     if not listed or len(expected) != count:
-        raise ArgumentError("expected", f"must be {count} numbers; {way_out}")
+        raise ArgumentError("expected", f"must be a list of {count} numbers; {way_out}")
     found = [fraction("expected", one, way_out) for one in expected]
     if min(found) <= 0:
-        raise ArgumentError("expected", way_out)
+        raise ArgumentError("expected", f"must be positive; {way_out}")
     return np.array([float(one / sum(found)) for one in found])
 
 

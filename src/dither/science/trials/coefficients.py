@@ -26,8 +26,9 @@ class Fit:
 
     With G the noisy sums of products, G·(estimate - truth) is the sum of (z times
     residual) and of (noise times the true coefficients), exactly. So each coefficient's
-    error is a sum of noises whose weights are known but for the coefficient itself, and
-    the interval holds every value for which that sum is not too large (Fieller 1954).
+    error is a sum of noises whose weights are known except for the coefficient itself,
+    and the interval holds every value for which that sum is not too large (Fieller
+    1954).
     """
 
     gram: NoisyGram
@@ -41,8 +42,8 @@ class Fit:
 
     @cached_property
     def _inverse(self) -> Reals | None:
-        """Of the sums of products of what explains; None where they are not those of
-        any data, so nothing is known.
+        """Inverse of the sums of products of the predictors; None if they are not those
+        of any data, so nothing is known.
         """
         known = self.gram.sums[:-1, :-1]
         spread = np.sqrt(np.abs(np.diag(known)))
@@ -157,7 +158,7 @@ class Error:
         return first, second, float((self.away**2 * powers).sum())
 
     def roots(self, confidence: float) -> tuple[float, float] | None:
-        """The distances between which the truth lies; None where it may lie anywhere."""
+        """The distances between which the true value lies; None if it may lie anywhere."""
         first, second, third = self.square
         reach = (self.law.quantile(confidence) / self.law.deviation) ** 2
         lead = 1 - reach * third
@@ -168,7 +169,9 @@ class Error:
         return middle - width, middle + width
 
     def outside(self, distance: float) -> float:
-        """The probability of an error as large as this, were the truth so far away."""
+        """The probability of an error as large as this, were the true value so far
+        away.
+        """
         first, second, third = self.square
         there = max(first + second * distance + third * distance**2, 1e-300)
         scaled = abs(distance) * self.law.deviation / math.sqrt(there)

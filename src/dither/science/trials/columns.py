@@ -45,7 +45,7 @@ TRUTHS = {"true": True, "false": False}
 INFINITE = ("inf", "infinity")
 NO_LABEL = (*INFINITE, "nan")
 MOST_LEVELS = 1 << 16
-WAY_OUT = "pass a column: a list, an array, a pandas or Polars series"
+WAY_OUT = "pass a list, a one-dimensional array, or a pandas or Polars series"
 
 
 @runtime_checkable
@@ -58,7 +58,7 @@ class Given(Protocol):
 
     @property
     def length(self) -> int | None:
-        """How many records a raw column has; None where that is not known."""
+        """Number of records in a raw column; None if that is not known."""
 
     def read(self, paid: Paid) -> Reals:
         """One number for each person; NaN where the outcome is missing."""
@@ -136,11 +136,11 @@ def given(argument: str, data: Any) -> Given:
         return data
     if not _is_column(data):
         kind = type(data).__name__
-        raise ArgumentError(argument, f"is not understood ({kind}); {WAY_OUT}")
+        raise ArgumentError(argument, f"must be a column, not {kind}; {WAY_OUT}")
     dtype = getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mMV":
         raise ArgumentError(
-            argument, f"holds {dtype}, not numbers or labels; convert it first"
+            argument, f"must hold numbers or labels, not {dtype}; convert the column"
         )
     return Raw(data)
 
@@ -167,17 +167,24 @@ def names(argument: str, among: Any) -> tuple[str, ...]:
             argument, 'must be a list of labels, such as ("treatment", "control")'
         )
     if len(set(found)) < len(found):
-        raise ArgumentError(argument, "names a label twice")
+        raise ArgumentError(
+            argument,
+            'must name each label once (1, 1.0 and "1" are the same); remove the repeated '
+            "one",
+        )
     return tuple(str(one) for one in found)
 
 
 def label(item: Any) -> str | None:
-    """A label as it is compared. One odd text among numbers or truths can make a reader
-    hold them all as texts, so a text that is a number, or a truth, is that.
+    """A label as it is compared. One odd string among numbers or booleans can make a
+    reader hold them all as strings, so a string of a number or a boolean is read as
+    that.
     """
     try:
         return _label(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return None
 
 
@@ -234,7 +241,9 @@ def together(*columns: Given | Codes) -> None:
     lengths = {one.length for one in columns if one.length is not None}
     if len(lengths) > 1:
         raise ArgumentError(
-            "columns", "must have one record for each person, in the same order"
+            "columns",
+            "must have the same length; pass one record for each person, in the same "
+            "order",
         )
 
 
@@ -251,7 +260,7 @@ def listed(column: Any) -> list[Any]:
 
 
 def numbers(column: Any) -> Reals:
-    """One float for each item, NaN for what is no number."""
+    """One float for each item, NaN for what is not a number."""
     dtype = getattr(column, "dtype", None)
     if not isinstance(dtype, np.dtype) or isinstance(column, np.ma.MaskedArray):
         return _one_by_one(listed(column))
@@ -268,12 +277,14 @@ def _one_by_one(items: Sequence[Any]) -> Reals:
 
 
 def number(item: Any) -> float:
-    """One item as the nearest float. A text that is a number or a truth counts as that,
-    because one odd text among them can make a reader hold them all as texts.
+    """One item as the nearest float. A string of a number or a boolean is read as that,
+    because one odd string among them can make a reader hold them all as strings.
     """
     try:
         return _number(item)
-    except Exception:  # a class of its own may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of its own may raise anything
         return math.nan
 
 

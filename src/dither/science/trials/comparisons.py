@@ -65,7 +65,9 @@ class TableTest(TrialRelease):
         counted = self._counted
         if counted.design.shape != (2, 2):
             raise ArgumentError(
-                "table", f"has no {contrast.name}: that needs two rows and two columns"
+                "table",
+                f"must have two rows and two columns for the {contrast.name}; pass two "
+                "labels for each",
             )
         return comparison(
             counted, contrast, alternative, self.sources[0], self.named, self.notes
@@ -76,7 +78,7 @@ class TableTest(TrialRelease):
         counted = self._counted
         if row not in counted.design.rows or len(counted.design.columns) != 2:
             raise ArgumentError(
-                "row", "must be one of the rows of a table of two columns"
+                "row", "must be the label of a row, in a table of two columns"
             )
         arm = counted.arm(counted.design.rows.index(row))
         return TrialRelease(
@@ -87,6 +89,7 @@ class TableTest(TrialRelease):
             notes=self.notes,
             population=Population(evidence_of(arm)),
             estimand="proportion",
+            limits=(0, 1),
         )
 
 

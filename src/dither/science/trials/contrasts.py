@@ -24,7 +24,7 @@ class Contrast(ABC):
 
     @abstractmethod
     def of(self, first: float, second: float) -> float:
-        """The value for two proportions; NaN where there is none."""
+        """The value for two proportions; NaN if there is none."""
 
     @abstractmethod
     def first(self, value: float, second: float) -> float:

@@ -31,7 +31,7 @@ class LifeTable:
     arm were moved so that they add up to its public size, which takes a share of the
     noise away. `before` is the share of a bin's censored people who left before its
     deaths, in all arms or for each arm (and bin): it is not known, and 0 is the
-    convention.
+    convention. `sizes` are the public numbers of people in the arms.
     """
 
     deaths: Reals
@@ -40,12 +40,13 @@ class LifeTable:
     variance: float
     known: bool = False
     before: Reals | float = 0.0
+    sizes: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
         cls, noisy: NDArray[np.int64], variance: float, sizes: NDArray[np.int64] | None
     ) -> LifeTable:
-        """The table of noisy cells as `cells.counted` lays them out. Where sizes are
+        """The table of noisy cells as `cells.counted` lays them out. If sizes are
         public, the nearest cells that add up to them (least squares).
         """
         cells = noisy.astype(np.float64)
@@ -59,6 +60,7 @@ class LifeTable:
             cells[:, 2 * bins],
             variance,
             sizes is not None,
+            sizes=sizes,
         )
 
     def arms(self, places: slice | list[int]) -> LifeTable:
@@ -68,6 +70,7 @@ class LifeTable:
             deaths=self.deaths[places],
             censored=self.censored[places],
             ended=self.ended[places],
+            sizes=None if self.sizes is None else self.sizes[places],
         )
 
     def leaving(self, before: Reals | float) -> LifeTable:
@@ -104,6 +107,18 @@ class LifeTable:
         return np.asarray(later - (1 - self.stay) * self.censored)
 
     @cached_property
+    def possible(self) -> tuple[Reals, Reals]:
+        """The numbers at risk and of deaths that are nearest to the noisy ones and can
+        be true: those at risk are never more than before, nor than an arm's public
+        size, and of them as many can die as there are. For print; curves and tests are
+        computed from the noisy numbers, whose errors cancel.
+        """
+        fewer = np.stack([falling(row) for row in self.at_risk])
+        most = np.inf if self.sizes is None else self.sizes[:, None]
+        at_risk = np.clip(fewer, 0.0, most)
+        return at_risk, np.clip(self.deaths, 0.0, at_risk)
+
+    @cached_property
     def risk_deviation(self) -> Reals:
         """The standard deviation of the noise on the number at risk."""
         later = 2.0 * np.arange(self.bins, 0, -1)
@@ -119,7 +134,7 @@ class LifeTable:
 
     @cached_property
     def hazards(self) -> Reals:
-        """Deaths among those at risk, at most 1; noise may make them negative. 0 where
+        """Deaths among those at risk, at most 1; noise may make them negative. 0 if
         nothing is shown.
         """
         safe = np.where(self.shown, self.at_risk, 1.0)
@@ -146,10 +161,19 @@ class LifeTable:
         """The variance that noise gives a sum of an arm's cells with these weights
         (last axis: deaths, censored, ended).
         """
-        squares = (gradient**2).sum(axis=-1)
-        if self.known:
-            squares = squares - gradient.sum(axis=-1) ** 2 / self.cells
-        return np.asarray(self.variance * squares)
+        return np.asarray(self.variance * self.powers_of(gradient)[0])
+
+    def powers_of(self, gradient: Reals) -> tuple[Reals, Reals]:
+        """The sums of the squares and of the fourth powers of the weights with which the
+        noise of all cells enters such a sum. Known totals take the mean off each.
+        """
+        mean = gradient.sum(axis=-1) / self.cells if self.known else 0.0
+        rest = self.cells - gradient.shape[-1] if self.known else 0
+        moved = gradient - np.asarray(mean)[..., None]
+        squares, fourths = (
+            (moved**power).sum(axis=-1) + rest * mean**power for power in (2, 4)
+        )
+        return np.asarray(squares), np.asarray(fourths)
 
 
 def even_share(deaths: Reals, censored: Reals) -> Reals:

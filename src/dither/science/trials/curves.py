@@ -64,13 +64,17 @@ class SurvivalRelease(TrialRelease):
 
     @property
     def at_risk(self) -> Reals:
-        """The noisy number at risk in each bin; a row for each arm."""
-        return self.bands.table.at_risk
+        """The noisy number at risk in each bin; a row for each arm. It never rises, and
+        is at most the public size of the arm.
+        """
+        return self.bands.table.possible[0]
 
     @property
     def deaths(self) -> Reals:
-        """The noisy number of deaths in each bin; a row for each arm."""
-        return self.bands.table.deaths
+        """The noisy number of deaths in each bin, at most the number at risk; a row for
+        each arm.
+        """
+        return self.bands.table.possible[1]
 
     def curve(self, arm: Any) -> SurvivalRelease:
         """The curve of one arm."""
@@ -183,7 +187,9 @@ class SurvivalRelease(TrialRelease):
         chosen = [self._arm(arm) for arm in (arms or self.arms)]
         if len(set(chosen)) < 2:
             raise ArgumentError(
-                "arms", "must be two or more; ask for curves with groups= first"
+                "arms",
+                "must be two or more for a log-rank test; call kaplan_meier(…, groups=…) "
+                "for curves of several arms",
             )
         return tested(self, tuple(chosen))
 
@@ -243,7 +249,7 @@ class SurvivalRelease(TrialRelease):
     def _two(self, arms: tuple[Any, ...]) -> tuple[Any, ...]:
         named = arms or self.arms
         if len(named) != 2:
-            words = 'must be two; name them, such as difference(12, "a", "b")'
+            words = 'must be two arms; name them, such as difference(12, "a", "b")'
             raise ArgumentError("arms", words)
         return named
 
@@ -254,8 +260,8 @@ class SurvivalRelease(TrialRelease):
         known = [label(one) for one in self.arms]
         if label(arm) not in known:
             shown = clean(", ".join(map(str, self.arms[:8])))
-            name = "is missing" if arm is None else f"{arm!r:.40} is not there"
-            raise ArgumentError("arm", f"{name}; the arms are {shown}")
+            name = "is missing" if arm is None else f"{arm!r:.40} is not an arm"
+            raise ArgumentError("arm", f"{name}; pass one of {shown}")
         return known.index(label(arm))
 
     def _index(self, key: Any) -> Any:
@@ -269,13 +275,13 @@ class SurvivalRelease(TrialRelease):
             shown = ", ".join(f"{one:g}" for one in self.times[:8])
             raise ArgumentError(
                 "time",
-                "must be the end of a bin, because nothing was counted in between; "
-                f"there are {shown}{', …' if len(self.times) > 8 else ''}",
+                "must be the end of a bin, because events are counted per bin; pass one "
+                f"of {shown}{', …' if len(self.times) > 8 else ''}",
             )
         return self.times.index(time)
 
     def _lines(self) -> list[str]:
-        head = ["arm", "time", "at risk", "survival", "95 % here", "95 % population"]
+        head = ["arm", "time", "at risk", "survival", "95 % sample", "95 % population"]
         rows = [self._row(*row) for row in zip(*self.table().values(), strict=True)]
         more = len(rows) - SHOWN
         lines = [*aligned([head, *rows[:SHOWN]], (1, 2, 3, 4, 5))]

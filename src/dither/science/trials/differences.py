@@ -109,7 +109,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Ends:
-    """A difference plus or minus what its law allows, between ends that are known."""
+    """A difference plus or minus what its law allows."""
 
     difference: Difference
     sampling: float
@@ -119,5 +119,4 @@ class Ends:
         law = found.law_of(self.sampling, 1 - confidence)
         # outcomes were rounded to steps, which moves a mean by half of one
         width = (law.quantile(confidence) + 2 / scale.steps) * scale.half
-        low, high = found.within
-        return max(found.value - width, low), min(found.value + width, high)
+        return found.value - width, found.value + width

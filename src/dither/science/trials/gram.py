@@ -22,8 +22,8 @@ from dither.science.trials.columns import Integers, Reals
 __all__ = ["STEPS", "Gram", "NoisyGram"]
 
 STEPS = 1 << 14
-"""How many steps there are from the middle of the bounds to either: few enough that
-sums of products of 2^27 people fit 64 bits.
+"""Number of steps from the middle of the bounds to either: few enough that sums of
+products of 2^27 people fit 64 bits.
 """
 FINE = 64
 """The weight of sums under Gaussian noise; those of products are whole numbers below."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["hint"]
+__all__ = ["hint", "unavailable"]
 
 NO_T = (
-    "a t statistic divides by a spread that one person can bring near 0, so no noise is "
-    "enough for it; use mannwhitneyu (no bounds needed, most power), mean_difference "
-    '(declared bounds), or test_of_tests("ttest_ind", …)'
+    "a t statistic divides by a standard deviation that one person can bring close to 0, "
+    "so no amount of noise is enough; use mannwhitneyu (no bounds needed, most power), "
+    'mean_difference (declared bounds), or test_of_tests("ttest_ind", …)'
 )
-LOGRANK = "ask for kaplan_meier(…).logrank(), which is free with the curves"
+LOGRANK = "call kaplan_meier(…).logrank(), which costs nothing more than the curves"
 INSTEAD = dict.fromkeys(
     ("ttest", "ttest_1samp", "ttest_ind", "ttest_rel", "welch"), NO_T
 ) | {
@@ -20,7 +20,7 @@ INSTEAD = dict.fromkeys(
     "logrank": LOGRANK,
     "logrank_test": LOGRANK,
     "cox": LOGRANK,
-    "CoxPHFitter": "ask for kaplan_meier(…).hazard_ratio(time)",
+    "CoxPHFitter": "call kaplan_meier(…).hazard_ratio(time)",
     "KaplanMeierFitter": "use kaplan_meier",
     "ols": "use linregress",
     "proportion_confint": "use binomtest(…).confidence_interval()",
@@ -31,3 +31,9 @@ def hint(name: object) -> str:
     """The way out for a name that is not there, if one is known."""
     words = INSTEAD.get(name) if isinstance(name, str) else None
     return "" if words is None else f": {words}"
+
+
+def unavailable(test: object) -> str:
+    """The message about a test with a known way out; empty for other names."""
+    known = isinstance(test, str) and test in INSTEAD
+    return f"{test!r} is not available: {INSTEAD[str(test)]}" if known else ""

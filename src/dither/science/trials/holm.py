@@ -39,7 +39,7 @@ class Corrected:
     def __str__(self) -> str:
         head = f"Holm's correction of {len(self.names)} tests, for α = {self.alpha:g}"
         pairs = zip(self.names, self.pvalues, strict=True)
-        lines = (f"  {name}: p {shown(value)}" for name, value in pairs)
+        lines = (f"  {name}: corrected p {shown(value)}" for name, value in pairs)
         return "\n".join([head, *lines])
 
 
@@ -53,7 +53,8 @@ def holm(tests: Mapping[str, Any], *, alpha: float = 0.05) -> Corrected:
     if not isinstance(tests, Mapping) or not tests:
         raise ArgumentError(
             "tests",
-            'must be tests by name, such as {"primary": t, "survival": km.logrank()}',
+            "must be a mapping from names to tests, such as "
+            '{"primary": t, "survival": km.logrank()}',
         )
     found = np.array([_pvalue(name, one) for name, one in tests.items()])
     adjusted = tuple(adjust(found).tolist())
@@ -62,9 +63,10 @@ def holm(tests: Mapping[str, Any], *, alpha: float = 0.05) -> Corrected:
 
 def _pvalue(name: Any, test: Any) -> float:
     value = test.pvalue if isinstance(test, TrialRelease) else test
-    way_out = f"of {name!s:.40} has no p-value; pass a test, or a number from 0 to 1"
+    way_out = "pass a test with a p-value, or a number from 0 to 1"
     if value is None or not 0 <= fraction("tests", value, way_out) <= 1:
-        raise ArgumentError("tests", way_out)
+        words = f"the test {str(name)!r:.40} does not have a p-value; {way_out}"
+        raise ArgumentError("tests", words)
     return float(value)
 
 

@@ -32,7 +32,7 @@ __all__ = ["Arms", "kruskal", "lengths"]
 WHAT = "Kruskal–Wallis H"
 WAY_OUT = 'run test_of_tests("kruskal", …), or mannwhitneyu on two arms, without sizes'
 ANY = "any arm differs"
-PUBLIC = "arms are public: a person who is replaced stays in theirs"
+PUBLIC = "arms are public: a replaced person stays in the same arm"
 GRID = 1 << 10
 """√H is counted in steps so fine that rounding does not matter."""
 DRAWS = 20_000
@@ -67,7 +67,9 @@ def kruskal(
     """
     special()  # what computes p-values must be there before anything is charged
     if len(groups) < 2:
-        raise ArgumentError("groups", "must be two arms at least; pass one column each")
+        raise ArgumentError(
+            "groups", "must be at least two columns; pass one for each arm"
+        )
     columns = [given(f"group {at}", one) for at, one in enumerate(groups, 1)]
     question = question_of(WHAT, cost, *columns)
     need_replace(question, "sizes", WAY_OUT)
@@ -81,15 +83,15 @@ def kruskal(
             for column, size in zip(columns, arms.sizes, strict=True)
         ]
         noisy = mechanism.release(arms.root(arms.sums(outcomes)))
-    root = Around(noisy, mechanism, integer=True, within=(0, arms.most))
     return TrialRelease(
         WHAT,
         arms.squared(noisy),
         (paid.source,),
-        Mapped(arms.squared, root),
+        Mapped(arms.squared, Around(noisy, mechanism, integer=True)),
         notes=(declared,) if changing else (declared, PUBLIC),
         pvalue=arms.pvalue(Law.of(mechanism), noisy),
         alternative=ANY,
+        limits=(0, arms.squared(arms.most)),
     )
 
 

@@ -72,14 +72,16 @@ def _scores(table: LifeTable, censoring: str) -> tuple[Scores, float, float]:
 def _share(argument: str, value: Any) -> float:
     found = float(fraction(argument, value, "pass a share such as 0.7"))
     if not 0 < found < 1:
-        raise ArgumentError(argument, "must lie strictly between 0 and 1")
+        raise ArgumentError(
+            argument, "must lie strictly between 0 and 1; pass a share such as 0.7"
+        )
     return found
 
 
 def _bins(value: Any) -> int:
     count = whole("bins", value, "pass how many time bins there are, such as 12")
     if not 1 <= count <= MOST_BINS:
-        raise ArgumentError("bins", f"must be 1 to {MOST_BINS}")
+        raise ArgumentError("bins", f"must be from 1 to {MOST_BINS}, such as 12")
     return count
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dither.mechanisms import Additive
-from dither.science.trials.bands import reach
 from dither.science.trials.curve import EVENLY, WITHIN, LifeTable
 from dither.science.trials.null import Law, public_draws, special
 from dither.science.trials.result import TrialRelease
@@ -36,15 +35,15 @@ FEW = 20.0
 MOST_DEATHS = 4000
 MOST_NOISE = 4_000_000
 """So many noises are drawn at most for one p-value, in about a second."""
-KNOWS = "the test's variance holds sampling and noise"
+KNOWS = "the variance of the test includes sampling and noise"
 
 
 def pvalue(
     table: LifeTable, mechanism: Additive, censoring: str = WITHIN
 ) -> tuple[float, float]:
     """The statistic, and the probability of one as large where all arms have one
-    hazard; where people are censored "within" bins, the largest of all places where
-    that may have been.
+    hazard; if people are censored "within" bins, the largest of all places where that
+    may have been.
     """
     within = censoring == WITHIN
     table = table.evenly() if censoring == EVENLY else table
@@ -148,7 +147,7 @@ def _sampled(source: Any, scores: Scores, root: Reals) -> Reals:
 
 
 def _blocks(cells: int) -> int:
-    """How many draws are taken: fewer where each is of many cells."""
+    """Number of draws that are taken: fewer where each is of many cells."""
     return max(2, min(DRAWS, MOST_NOISE // cells) // BLOCK)
 
 
@@ -168,14 +167,19 @@ class Exact:
     mechanism: Additive
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        table = self.scores.table
-        width = reach(self.mechanism, table.variance, (1 + confidence) / 2)
+        each = (1 + confidence) / 2
         value = abs(float(self.scores.values[0]))
-        off = width * math.sqrt(self.scores.noise[0, 0]) * self._doubt()
-        low, high = self._variance(width)
+        off = self._reach(self.scores.gradient[0], each) * self._doubt()
+        low, high = self._variance(each)
         near, far = max(value - off, 0.0), value + off
         least = near**2 / high if high > 0 else 0.0
         return least, far**2 / low if low > 0 else math.inf
+
+    def _reach(self, gradient: Reals, confidence: float) -> float:
+        """The ± of noise in a figure with this gradient in the cells of each arm."""
+        powers = self.scores.table.powers_of(gradient)
+        squares, fourths = (np.array([np.sum(one)]) for one in powers)
+        return float(self.mechanism.law.reaches(squares, fourths, confidence)[0])
 
     def _doubt(self) -> float:
         """How much more noise may count for, because those at risk may be fewer: on
@@ -187,7 +191,7 @@ class Exact:
         weights = np.where(used, np.maximum(table.deaths.sum(axis=0), 1.0), 0.0)
         return float((weights / (1 - noise / risk)).sum() / max(weights.sum(), 1.0))
 
-    def _variance(self, width: float) -> tuple[float, float]:
+    def _variance(self, confidence: float) -> tuple[float, float]:
         """The hypergeometric variance moves with the deaths of both arms, about by a
         share times the other's.
         """
@@ -195,9 +199,10 @@ class Exact:
             return 0.0, math.inf
         shares = np.clip(self.scores.shares, 0.0, 1.0)
         gradient = np.repeat(shares[0] * shares[1], 2)
-        noise = self.scores.table.variance * float((gradient**2).sum())
-        middle = float(self.scores.sampling[0, 0])
-        return middle - width * math.sqrt(noise), middle + width * math.sqrt(noise)
+        squares, fourths = (np.array([np.sum(gradient**power)]) for power in (2, 4))
+        law, middle = self.mechanism.law, float(self.scores.sampling[0, 0])
+        width = float(law.reaches(squares, fourths, confidence)[0])
+        return middle - width, middle + width
 
 
 def tested(curves: SurvivalRelease, arms: tuple[int, ...]) -> TrialRelease:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.question import Asking, Question
-from dither.release import Around
+from dither.release import Around, Ends
 from dither.science.declared import note
 from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
@@ -30,7 +30,7 @@ __all__ = ["MannWhitney", "mannwhitneyu"]
 
 WHAT = "Mann–Whitney U"
 ESTIMAND = "probability of superiority"
-WAY_OUT = "leave sizes out: a part of the cost then bounds them privately"
+WAY_OUT = "leave sizes out, which are then bounded privately at the same cost"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +45,12 @@ class MannWhitney(TrialRelease):
 
     sizes: tuple[int, int] = (1, 1)
     superiority: float = 0.5
+
+    def _estimate(self) -> float:
+        return self.superiority
+
+    def _known(self) -> Ends:
+        return 0.0, 1.0
 
 
 @by_name("mannwhitneyu(x, y, sizes=(200, 200), epsilon=1.0)", Asking)
@@ -110,8 +116,9 @@ def _tested(
         WHAT,
         value,
         (paid.source,),
-        Around(value, mechanism, integer=True, step=0.5, within=(0, pairs)),
+        Around(value, mechanism, integer=True, step=0.5),
         notes=(declared,),
+        limits=(0, pairs),
         pvalue=null.pvalue(law, noisy, side),
         alternative=side,
         population=Pairs(noisy + pairs, min(sizes), 2 * max(sizes), law),
@@ -129,7 +136,9 @@ def _of_private_sizes(
 ) -> MannWhitney:
     if provenance is not None:
         raise ArgumentError(
-            "provenance", "says where declared sizes come from; none are declared"
+            "provenance",
+            "is the source of declared sizes, but sizes are not declared; pass sizes, or "
+            "leave provenance out",
         )
     plan = SizesPlan.of(question)
     with question.paying() as paid:
@@ -141,7 +150,7 @@ def _of_private_sizes(
     chance = sizes.null.pvalue(law, noisy, side) + UNKNOWN
     first, second = sizes.likely
     return MannWhitney(
-        f"{WHAT} less its mean",
+        f"{WHAT} minus its mean",
         noisy / 2,
         (paid.source,),
         Held(noisy, mechanism, sizes, 0.5),

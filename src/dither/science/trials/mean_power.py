@@ -212,7 +212,9 @@ def _number(argument: str, value: Any) -> float:
 def _sizes(n: Any, sizes: Any) -> tuple[int, int]:
     if (n is None) == (sizes is None):
         raise ArgumentError(
-            "n", "state the people in each arm: n=100, or sizes=(90, 110)"
+            "n",
+            "pass exactly one of n and sizes for the people in each arm, such as n=100 or "
+            "sizes=(90, 110)",
         )
     first, second = (n, n) if sizes is None else checks.sizes(sizes, 2)
     return checks.size(first, "n"), checks.size(second, "n")

@@ -26,7 +26,7 @@ from dither.science.trials.sizes import at_most
 __all__ = ["ARMS", "MIDDLE", "OMIT", "mean", "mean_difference"]
 
 OMIT, MIDDLE = "omit", "middle"
-ARMS = "who is in which arm is public"
+ARMS = "the assignment of people to arms is public"
 
 
 @by_name("mean(x, bounds=(0, 10), size=200, epsilon=1)", Asking)
@@ -63,6 +63,7 @@ def mean(
         notes=declared,
         population=found,
         estimand=f"mean outcome, {asked.words}",
+        limits=found.within,
     )
 
 
@@ -119,6 +120,7 @@ def mean_difference(
         alternative=side,
         population=spread,
         estimand=f"difference of mean outcomes, {asked.words}",
+        limits=spread.within,
     )
 
 
@@ -148,8 +150,8 @@ class Asked:
         if not question.replacing and sizes is not None:
             raise ArgumentError(
                 "sizes",
-                "are private where neighbours add or remove a person; leave them out, "
-                "and people are counted as part of the same cost",
+                "are private if neighbours add or remove a person; leave them out, and "
+                "a part of the cost counts the people",
             )
         asked = cls(question, columns, sizes, scale, how)
         _ = asked.plan.mechanism
@@ -200,9 +202,9 @@ class Asked:
     def words(self) -> str:
         """What is estimated."""
         who = (
-            "among people who have one"
+            "among people with an outcome"
             if self.missing == OMIT
-            else "the middle of the bounds where it is missing"
+            else "missing outcomes set to the middle of the bounds"
         )
         return f"clamped to {self.scale.low:g} and {self.scale.high:g}, {who}"
 
@@ -211,7 +213,7 @@ class Asked:
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
         fixed = self.plan.arms > 1 and self.plan.public and not self.plan.moving
         more = (ARMS,) if fixed else ()
-        return note(f"{bounds}{listed}", provenance), self.words, *more
+        return note(f"{bounds}{listed}", provenance), f"outcomes {self.words}", *more
 
 
 def _listed(sizes: tuple[int, ...]) -> str:

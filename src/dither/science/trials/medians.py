@@ -38,11 +38,11 @@ __all__ = [
     "public",
 ]
 
-WAY_OUT = "ask for mean_difference or mean, which counts people"
+WAY_OUT = "ask for mean_difference or mean, which count people with noise"
 MOST_POINTS = 1024
 MISSING = (
-    "a missing outcome counts as below the low end and above the high end: the interval "
-    "holds whatever it is"
+    "missing outcomes are treated as low values for the lower end and as high values "
+    "for the upper end, so the interval is valid whatever they are"
 )
 
 
@@ -181,7 +181,7 @@ class Asked:
         listed = " and ".join(f"{size:,}" for size in self.sizes)
         bounds = f"bounds {self.scale.low:g} to {self.scale.high:g}"
         parts = " and ".join(str(pair.points) for pair, _ in self.plans)
-        words = f"ends are among {parts} equal parts of the bounds"
+        words = f"intervals end on a grid of {parts} equal parts of the bounds"
         fixed = len(self.sizes) > 1 and not people_may_change_arms(*self.columns)
         more = (ARMS,) if fixed else ()
         return note(f"{bounds}, sizes {listed}", provenance), words, MISSING, *more
@@ -192,7 +192,7 @@ class Middles:
     """The middles of one or two intervals, the second taken away from the first, up to
     the rate that the ranks were chosen for.
 
-    Widths add: the middle of an interval of ranks is no estimate of a median where
+    Widths add: the middle of an interval of ranks is not an estimate of a median where
     outcomes are skewed, so errors of both arms do not cancel as those of means do.
     """
 
@@ -224,8 +224,8 @@ def public(size: Any, argument: str) -> Any:
     if size is None:
         raise ArgumentError(
             argument,
-            "is missing: ranks are chosen by how many people there are, which must be "
-            f"public; where it is not, {WAY_OUT}",
+            "must be passed, because ranks need a public number of people; if the number "
+            f"is private, {WAY_OUT}",
         )
     return size
 
@@ -233,8 +233,8 @@ def public(size: Any, argument: str) -> Any:
 def points_of(points: Any) -> int | None:
     if points is None:
         return None
-    way_out = f"pass 2 to {MOST_POINTS:,}, such as 50"
+    way_out = "pass a number such as 50"
     count = whole("points", points, way_out)
     if not 2 <= count <= MOST_POINTS:
-        raise ArgumentError("points", f"must be 2 to {MOST_POINTS:,}; {way_out}")
+        raise ArgumentError("points", f"must be from 2 to {MOST_POINTS:,}; {way_out}")
     return count

@@ -21,7 +21,7 @@ from dither.science.trials.columns import Integers, Reals
 __all__ = ["STEPS", "SURE", "Moments", "Noisy", "Scale"]
 
 STEPS = 1 << 20
-"""How many steps there are from the middle of the bounds to either."""
+"""Number of steps from the middle of the bounds to either."""
 SURE = 3.0
 """So many scales noise stays within, at a rate of 95 % or more."""
 
@@ -59,7 +59,7 @@ class Moments:
     for each person there), with w the outcome in steps.
 
     Where sizes are public, squares and counts of these weights cost nothing: Σw alone
-    moves as far. Where they are private, or where arms are in a column that is private
+    moves as far. If they are private, or where arms are in a column that is private
     (`moving`), a person who is replaced may leave one arm and be followed by one in
     another (docs/proofs/trials.md).
     """

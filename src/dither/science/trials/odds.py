@@ -92,14 +92,16 @@ def _compared(
 ) -> Comparison:
     side = checks.alternative(alternative)
     if len(names("arms", arms)) != 2:
-        raise ArgumentError("arms", 'must be two, such as ("treatment", "control")')
+        raise ArgumentError(
+            "arms", 'must be two labels, such as ("treatment", "control")'
+        )
     yes, groups = successes(outcomes, success), labels("arm", arm, arms)
     together(yes, groups)
     public = None if sizes is None else checks.sizes(sizes, 2)
     design = Design(tuple(arms), (success, f"not {success}"), public)
     question = question_of(contrast.name, cost, yes, groups)
     if public is not None:
-        need_replace(question, "sizes", "leave sizes out: they are private then")
+        need_replace(question, "sizes", "leave sizes out")
     mechanism = design.mechanism(question)
     words = "arms" if public is None else "arms and their sizes"
     notes = (note(words, provenance), told(success), *design.assumed(question))

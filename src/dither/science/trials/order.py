@@ -214,8 +214,8 @@ def around(
         raise ArgumentError(
             "epsilon",
             f"is too small for {' and '.join(map('{:,}'.format, arms))} people: the "
-            "interval would be all of the bounds; spend more, pass fewer points, or ask "
-            "for mean_difference",
+            "interval would be as wide as the bounds; pass a larger epsilon or fewer "
+            "points, or ask for mean_difference",
         )
     return Pair(choice, best.points, best.rank), best
 

@@ -47,7 +47,8 @@ class Named(Seen):
 def told(success: Any) -> str:
     """What was counted, for the notes of a release."""
     return (
-        f"a success is {clean(str(success))}; all else counts as a failure, missing too"
+        f"a success is {clean(str(success))}; every other outcome, also a missing one, is "
+        "a failure"
     )
 
 

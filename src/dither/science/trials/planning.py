@@ -11,7 +11,7 @@ from typing import Any
 
 from dither.errors import ArgumentError
 from dither.science.trials.checks import chosen, level
-from dither.science.trials.hints import hint
+from dither.science.trials.hints import unavailable
 
 __all__ = ["PLANNERS", "power", "sample_size"]
 
@@ -48,7 +48,7 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
     """The fewest people in each arm with which a test reaches a power."""
     wanted = level(power, "power")
     if "n" in public:
-        raise ArgumentError("n", "is what sample_size finds; leave it out")
+        raise ArgumentError("n", "is the result of sample_size; leave it out")
     planner = _planner(test)
     high = 2
     while planner(n=high, **public) < wanted:
@@ -56,8 +56,8 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
         if high > MOST:
             raise ArgumentError(
                 "power",
-                f"is not reached by {MOST:,} people in each arm; state a larger effect, "
-                "more epsilon, or less power",
+                f"is not reached with {MOST:,} people in each arm; pass a larger effect, "
+                "a larger epsilon, or a lower power",
             )
     low = high // 2
     while high - low > 1:
@@ -68,8 +68,8 @@ def sample_size(test: str, *, power: float = 0.8, **public: Any) -> int:
 
 
 def _planner(test: Any) -> Callable[..., float]:
-    if hint(test) and test not in PLANNERS:
-        raise ArgumentError("test", f"{test} is not here{hint(test)}")
+    if unavailable(test) and test not in PLANNERS:
+        raise ArgumentError("test", unavailable(test))
     module, name = PLANNERS[chosen("test", test, sorted(PLANNERS))]
     found: Callable[..., float] = getattr(import_module(module), name)
 
@@ -78,7 +78,9 @@ def _planner(test: Any) -> Callable[..., float]:
             inspect.signature(found).bind(**public)
         except TypeError:
             known = ", ".join(inspect.signature(found).parameters)
-            words = f"of {test} is computed from {known}; state these by name"
+            words = (
+                f"the power of {test!r} is computed from {known}; pass these by name"
+            )
             raise ArgumentError("power", words) from None
         return found(**public)
 

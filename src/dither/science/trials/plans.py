@@ -27,7 +27,9 @@ def law_of(
 ) -> Law:
     """The noise of a stated cost."""
     if (epsilon is None) == (rho is None):
-        raise ArgumentError("epsilon", "state what the test may cost: epsilon or rho")
+        raise ArgumentError(
+            "epsilon", "pass exactly one of epsilon and rho as the cost of the test"
+        )
     if rho is not None:
         return Law.of(Gaussian(sensitivity=l2, rho=rho))
     return Law.of(Laplace(sensitivity=l1, epsilon=epsilon or 0.0))
@@ -95,7 +97,7 @@ def odds_power(
     people, level = checks.size(n, "n"), checks.level(alpha)
     side = checks.alternative(alternative)
     if not hasattr(proportions, "__len__") or len(proportions) != 2:
-        raise ArgumentError("proportions", "must be two, such as (0.6, 0.4)")
+        raise ArgumentError("proportions", "must be two numbers, such as (0.6, 0.4)")
     first, second = (share("proportions", one) for one in proportions)
     arm = Known(0, people, law_of(epsilon, rho))
     each = (level / 2 if side == checks.TWO_SIDED else level) - 2 * LEFT_OUT
@@ -125,7 +127,7 @@ def chi2_power(
     epsilon: float | None = None,
     rho: float | None = None,
 ) -> float:
-    """The power of `chi2_contingency` with n people in all, where cells have the
+    """The power of `chi2_contingency` with n people in total, where cells have the
     probabilities in `table`: by the noncentral χ² law, so it is about right.
     `public_rows` says that sizes of rows are declared.
     """
@@ -147,10 +149,11 @@ def _cells(table: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
         found = np.array(table, np.float64)
     except (TypeError, ValueError):
-        raise ArgumentError("table", way_out) from None
+        raise ArgumentError("table", f"must be a matrix; {way_out}") from None
     good = found.ndim == 2 and min(found.shape) > 1 and np.isfinite(found).all()
     if not good or found.min() < 0 or not found.sum() > 0:
-        raise ArgumentError("table", way_out)
+        words = "must have two or more rows and columns of numbers from 0 on"
+        raise ArgumentError("table", f"{words}; {way_out}")
     return np.asarray(found / found.sum())
 
 

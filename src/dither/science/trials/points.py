@@ -145,7 +145,10 @@ class MedianRelease(TrialRelease):
         here = _words(*self.interval())
         wide = _words(*self.confidence_interval())
         value = f"{self.value:g}" if np.isfinite(self.value) else "not reached"
-        return [f"{self.what}: {value} ({here}, 95 %; {wide} in the population)"]
+        return [
+            f"{self.what}: {value} (95 % interval {here})",
+            f"population: {wide} (95 % interval)",
+        ]
 
 
 def _words(low: float, high: float) -> str:

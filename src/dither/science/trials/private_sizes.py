@@ -41,7 +41,7 @@ with.
 UNKNOWN = TOGETHER + 2 * EACH
 """What a p-value adds for that."""
 FEW_PAIRS = 900
-"""Exact laws are found anew for each noisy size, so only small ones are worth it."""
+"""Exact laws are found again for each noisy size, so only small ones are worth it."""
 ROOT = math.nextafter(math.sqrt(2), 2)
 FINE, FAR = 32, 45
 
@@ -76,7 +76,7 @@ class SizesPlan:
         return OneSize(self.sizing.release(count), Law.of(self.sizing))
 
     def noise(self, *caps: int) -> Additive:
-        """The noise for comparisons in arms that are held at their caps."""
+        """The noise for comparisons in arms that are clamped to their caps."""
         return self.comparing.additive(self.moved * max(caps))
 
 
@@ -89,7 +89,7 @@ class ArmSizes:
 
     @property
     def caps(self) -> tuple[int, int]:
-        """What the sizes rarely exceed; the comparison is held at them."""
+        """Sizes that are rarely exceeded; the comparison is clamped to them."""
         first, second = self.above(CAP)
         return first, second
 
@@ -120,8 +120,8 @@ class ArmSizes:
         return wins_null(first, _held(min(many, both - first)), FEW_PAIRS)
 
     def hidden(self, missed: float) -> int:
-        """How far holding arms at their caps can have moved the wins, but for a
-        probability.
+        """Largest change of the wins when arms are held to their caps, except with a
+        small probability.
         """
         most = self.above(missed / 2)
         over = [max(0, size - cap) for size, cap in zip(most, self.caps, strict=True)]
@@ -137,7 +137,7 @@ class OneSize:
 
     @property
     def cap(self) -> int:
-        """What the size rarely exceeds; the comparison is held at it."""
+        """Size that is rarely exceeded; the comparison is clamped to it."""
         return self.above(CAP)
 
     def above(self, missed: float) -> int:
@@ -154,8 +154,8 @@ class OneSize:
         return signed_null(self.above(UNKNOWN))
 
     def hidden(self, missed: float) -> int:
-        """How far holding the arm at its cap can have moved the sum of signs, but for a
-        probability.
+        """Largest change of the sum of signs when the arm is held to its cap, except
+        with a small probability.
         """
         most = self.above(missed)
         return max(0, most - self.cap) * most
@@ -182,7 +182,7 @@ def margin_of_two(law: Law, missed: float) -> int:
 
 @dataclass(frozen=True)
 class Held:
-    """Where these people's own statistic lies, if arms were held at noisy caps."""
+    """Interval for these people's own statistic, if arms were clamped to noisy caps."""
 
     noisy: int
     mechanism: Additive

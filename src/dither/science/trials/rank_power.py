@@ -33,7 +33,7 @@ __all__ = ["kruskal", "mannwhitneyu", "wilcoxon"]
 RELATIONS = ("replace", "add/remove")
 MOST_ARMS = 30
 PLANNED = 40_000
-"""How many studies are simulated for the power of a test."""
+"""Number of studies that are simulated for the power of a test."""
 PARTS = 9
 """Into so many equally likely parts the noise of a size is cut."""
 
@@ -244,7 +244,9 @@ def _shared(near: float, far: float) -> float:
 
 def _many(n: Any, arms: Any, sizes: Any) -> tuple[int, ...]:
     if (n is None) == (sizes is None):
-        raise ArgumentError("n", "state the people in each arm as n or as sizes")
+        raise ArgumentError(
+            "n", "pass exactly one of n and sizes for the people in each arm"
+        )
     if sizes is None:
         return (checks.size(n, "n"),) * _number(checks.size(arms, "arms"))
     found = checks.sizes(sizes)
@@ -254,7 +256,7 @@ def _many(n: Any, arms: Any, sizes: Any) -> tuple[int, ...]:
 
 def _number(arms: int) -> int:
     if not 2 <= arms <= MOST_ARMS:
-        raise ArgumentError("arms", f"must be 2 to {MOST_ARMS}")
+        raise ArgumentError("arms", f"must be from 2 to {MOST_ARMS}")
     return arms
 
 
@@ -262,7 +264,10 @@ def _means(effect: Any, arms: int) -> tuple[float, ...]:
     if not isinstance(effect, Sequence | np.ndarray):
         return (_effect(effect), *[0.0] * (arms - 1))
     if len(effect) != arms:
-        raise ArgumentError("effect", f"must be one mean for each of {arms} arms")
+        raise ArgumentError(
+            "effect",
+            f"must be {arms} means; pass a list with the mean of each arm",
+        )
     return tuple(_effect(one) for one in effect)
 
 
@@ -286,7 +291,9 @@ def _effect(effect: Any) -> float:
 
 def _sizes(n: Any, sizes: Any) -> tuple[int, int]:
     if (n is None) == (sizes is None):
-        raise ArgumentError("n", "state the people in each arm as n or as two sizes")
+        raise ArgumentError(
+            "n", "pass exactly one of n and two sizes for the people in each arm"
+        )
     if sizes is None:
         return checks.size(n, "n"), checks.size(n, "n")
     first, second = checks.sizes(sizes, 2)

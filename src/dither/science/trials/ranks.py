@@ -37,7 +37,7 @@ def capped(x: Reals, y: Reals, sizes: tuple[int, int]) -> int:
 
 def signed(differences: Reals, size: int | None = None) -> int:
     """Σ sign(dᵢ)·rank(|dᵢ|), where ties share their mean rank and zeros keep theirs
-    (Pratt). A missing difference counts as 0, and so do those that are fewer than
+    (Pratt). A missing difference is treated as 0, and so do those that are fewer than
     `size`.
 
     It is Σ sign(dᵢ + dⱼ) over all pairs i ≤ j, so it is whole, ties or not.

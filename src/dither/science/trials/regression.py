@@ -54,10 +54,9 @@ class Regression(TrialRelease):
         return found[SLOPE] if self.keys[1:] == (SLOPE,) else found
 
     def _lines(self) -> list[str]:
-        assert self.population is not None
-        low, high = self.population.ends(0.95)
+        low, high = (np.asarray(end) for end in self.confidence_interval())
         rows = zip(self.keys or (), self.value, low, high, self.pvalues, strict=True)
-        head = f"{self.what}, 95 % intervals about the population"
+        head = f"{self.what} (95 % intervals for the population)"
         return [
             head,
             *(
@@ -167,7 +166,7 @@ class Asked:
         people = "" if self.size is None else f", {self.size:,} people"
         return (
             note(f"bounds of {limits}{people}", provenance),
-            "values are clamped to their bounds; who lacks one of them is left out",
+            "values are clamped to their bounds; people with a missing value are left out",
         )
 
 
@@ -180,11 +179,14 @@ def _named(x: Any, bounds: Any) -> tuple[tuple[str, ...], list[Any], list[Any]]:
         isinstance(name, str) and name not in ("", INTERCEPT) for name in names
     ):
         raise ArgumentError(
-            "x", f"must have 1 to {MOST_COLUMNS} columns, each with a name of its own"
+            "x",
+            f"must have 1 to {MOST_COLUMNS} columns with non-empty names other than "
+            f"{INTERCEPT!r}; rename or leave out the others",
         )
     if not isinstance(bounds, Mapping) or set(bounds) != set(names):
         raise ArgumentError(
-            "x_bounds", 'must name the columns of x, such as {"age": (0, 110)}'
+            "x_bounds",
+            'must have bounds for each column of x; pass one such as {"age": (0, 110)}',
         )
     return names, list(x.values()), [bounds[name] for name in names]
 
@@ -193,11 +195,13 @@ def _check_size(question: Question, size: int | None) -> None:
     if not question.replacing and size is not None:
         raise ArgumentError(
             "n",
-            "is private where neighbours add or remove a person; leave it out, and "
-            "people are counted as part of the same cost",
+            "is private if neighbours add or remove a person; leave it out, and a part "
+            "of the cost counts the people",
         )
     if size is not None and size > MOST_PEOPLE:
-        raise ArgumentError("n", f"must be at most {MOST_PEOPLE:,}; take a sample")
+        raise ArgumentError(
+            "n", f"must be at most {MOST_PEOPLE:,} people; take a sample"
+        )
 
 
 def _matched(columns: list[Reals], size: int | None) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dither.errors import ArgumentError
-from dither.release import Release, Spread
+from dither.release import Ends, Inside, Release, Spread
 from dither.science.trials.checks import GREATER, LESS, TWO_SIDED, confidence
 
 __all__ = ["RECORD", "ConfidenceInterval", "TrialRelease", "shown"]
@@ -42,6 +42,7 @@ class TrialRelease(Release):
 
     def __post_init__(self) -> None:
         """Say what the guarantee stands on, whoever asks."""
+        super().__post_init__()
         unit = self.sources[0].guarantee.unit
         if not any(RECORD in note for note in self.notes):
             assumed = f"assumes {RECORD} {unit.name}"
@@ -57,13 +58,30 @@ class TrialRelease(Release):
         over samples and noise.
         """
         rate = confidence(confidence_level)
-        if self.population is None:
+        population = self._population()
+        if population is None:
+            way_out = "read its statistic and pvalue"
+            if self.spread is not None:
+                way_out = "call interval() for the value of these people"
             raise ArgumentError(
-                "confidence_interval",
-                f"is not known for {self.what}; interval() is about these people",
+                "confidence_interval", f"is not available for {self.what}; {way_out}"
             )
-        low, high = self.population.ends(rate)
+        low, high = population.ends(rate)
         return ConfidenceInterval(_plain(low), _plain(high))
+
+    def _population(self) -> Spread | None:
+        """Intervals for the population's value that hold its estimate too."""
+        if self.population is None:
+            return None
+        return Inside(self.population, self._estimate(), self._known())
+
+    def _estimate(self) -> Any:
+        """The point estimate of the population's value."""
+        return self.value
+
+    def _known(self) -> Ends | None:
+        """Public limits of the population's value."""
+        return self.limits
 
     def to_pandas(self) -> Any:
         """A pandas frame: the statistic and where it lies, the p-value, and the ends of
@@ -103,12 +121,15 @@ class TrialRelease(Release):
         lines = super()._lines()
         if self.population is not None and not np.ndim(self.value):
             low, high = self.confidence_interval()
-            named = f"{self.estimand}: " if self.estimand else ""
-            lines.append(f"{named}{low:.4g} to {high:.4g} in the population (95 %)")
+            # what follows a comma is in the notes too, which derived results keep
+            named = self.estimand.partition(",")[0]
+            named = f"{named} in the " if named not in ("", self.what) else ""
+            ends = f"{low:.4g} to {high:.4g} (95 % interval)"
+            lines.append(f"{named}population: {ends}")
         if self.pvalue is not None:
             sides = (TWO_SIDED, LESS, GREATER)
             about = "" if self.alternative in sides else "alternative: "
-            lines.append(f"p {shown(self.pvalue)}, {about}{self.alternative}")
+            lines.append(f"p {shown(self.pvalue)} ({about}{self.alternative})")
         return lines
 
     def __repr__(self) -> str:

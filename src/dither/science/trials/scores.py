@@ -1,4 +1,4 @@
-"""Deaths of each arm less those expected if all had one hazard, from noisy cells."""
+"""Deaths of each arm minus those expected if all had one hazard, from noisy cells."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Scores:
 
     @cached_property
     def _safe(self) -> Reals:
-        return np.where(self.used, self.pooled, 1.0)
+        # If people are recorded as having left early, noise may leave nobody
+        return np.where(self.used & (self.pooled != 0), self.pooled, 1.0)
 
     @cached_property
     def _deaths(self) -> Reals:

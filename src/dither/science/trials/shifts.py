@@ -83,7 +83,11 @@ def location_shift(
         here.value,
         (paid.source,),
         here,
-        notes=(declared, f"ends are among {pair.points} equal parts of these", MISSING)
+        notes=(
+            declared,
+            f"intervals end on a grid of {pair.points} equal parts",
+            MISSING,
+        )
         + (() if moving else (ARMS,)),
         population=Middles(ends, scale, rate),
         estimand="shift between arms of the same shape",

@@ -11,7 +11,7 @@ import numpy as np
 from dither.by_name import by_name
 from dither.errors import ArgumentError
 from dither.question import Asking, Paid, Question
-from dither.release import Around
+from dither.release import Around, Ends
 from dither.science.declared import note
 from dither.science.trials import checks
 from dither.science.trials.asking import need_replace, question_of
@@ -35,7 +35,7 @@ __all__ = ["Wilcoxon", "wilcoxon"]
 
 WHAT = "signed-rank sum"
 ESTIMAND = "probability that two differences have a sum above 0"
-WAY_OUT = "leave size out: a part of the cost then bounds it privately"
+WAY_OUT = "leave size out, which is then bounded privately at the same cost"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +48,12 @@ class Wilcoxon(TrialRelease):
 
     size: int = 1
     above: float = 0.5
+
+    def _estimate(self) -> float:
+        return self.above
+
+    def _known(self) -> Ends:
+        return 0.0, 1.0
 
 
 @by_name("wilcoxon(x, y, size=200, epsilon=1.0)", Asking)
@@ -107,7 +113,7 @@ def _tested(
         WHAT,
         noisy,
         (paid.source,),
-        Around(noisy, mechanism, integer=True, within=(-most, most)),
+        Around(noisy, mechanism, integer=True),
         notes=(declared,),
         pvalue=null.pvalue(law, noisy, side),
         alternative=side,
@@ -115,6 +121,7 @@ def _tested(
         estimand=ESTIMAND,
         size=people,
         above=_above(noisy, people),
+        limits=(-most, most),
     )
 
 
@@ -123,7 +130,9 @@ def _of_private_size(
 ) -> Wilcoxon:
     if provenance is not None:
         raise ArgumentError(
-            "provenance", "says where a declared size comes from; none is declared"
+            "provenance",
+            "is the source of a declared size, but size is not declared; pass size, or "
+            "leave provenance out",
         )
     plan = SizesPlan.of(question, arms=1)
     with question.paying() as paid:

@@ -18,6 +18,6 @@ def at_most(values: Reals, size: int) -> Reals:
 
 
 def subset(count: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Random places of so many, each set equally likely but for 2^-64."""
+    """A random subset of `size` out of `count` indices, uniform to within 2^-64."""
     order = np.argsort(random_words(count), kind="stable")
     return np.sort(order[:size])

@@ -50,7 +50,8 @@ class People:
         assert self.dataset.catalogue  # columns in memory have none, and say so
         if self.keep != KEEP[0] and self.dataset.single:
             raise ArgumentError(
-                "keep", "has nothing to do: every row of this dataset is a unit"
+                "keep",
+                "has no effect if every row of the dataset is a unit; leave it out",
             )
 
     def column(self, name: str, arm: Any = None) -> Stored:
@@ -119,7 +120,7 @@ def _people(owners: Any) -> list[Places]:
 
 
 def _agreed(arms: list[Any], people: Sequence[Places]) -> list[Any]:
-    """The arm of each person; none where rows name several."""
+    """The arm of each person; none if rows name several."""
     return [
         arms[rows[0]] if len({label(arms[row]) for row in rows}) == 1 else None
         for rows in people

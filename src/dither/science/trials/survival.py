@@ -39,9 +39,9 @@ __all__ = ["kaplan_meier"]
 
 EVERYONE = "everyone"
 WHEN = {
-    WITHIN: "holds wherever within bins people are censored",
-    EVENLY: "declared that within a bin people die and are censored at even rates",
-    ENDS: "declared that people are censored at the ends of bins",
+    WITHIN: "they hold wherever within a bin people are censored",
+    EVENLY: "deaths and censoring are declared to have even rates within each bin",
+    ENDS: "people are declared to be censored at the ends of bins",
 }
 MOST_ARMS = 100
 
@@ -97,9 +97,8 @@ def kaplan_meier(
     if columns.read and not question.replacing:
         raise UnitMismatch(
             "arms",
-            "are read off groups, where somebody who comes may bring a new one along, "
-            f"and this account is for {question.unit}; name them, such as "
-            'arms=("treatment", "control")',
+            f"must be declared, because the account is for {question.unit} and an added "
+            'person may have a new arm; pass arms=("treatment", "control")',
         )
     plan = Plan.of(question, columns, ends, public, when)
     with question.paying(plan.mechanism.guarantee) as paid:
@@ -122,7 +121,7 @@ class Columns:
     @classmethod
     def of(cls, time: Any, event: Any, groups: Any, arms: Any, entry: Any) -> Columns:
         if groups is None and arms is not None:
-            raise ArgumentError("arms", "name the values of groups; pass groups= too")
+            raise ArgumentError("arms", "are the labels in groups; pass groups= too")
         found = None if groups is None else _groups(groups, arms)
         columns = cls(
             given("time", time),
@@ -148,18 +147,20 @@ class Columns:
 
 
 def _groups(groups: Any, arms: Any) -> Labels:
-    """The arms of a column; where none are named, all that a public column in memory
+    """The arms of a column; if none are named, all that a public column in memory
     holds, in the order of their labels.
     """
     if arms is None:
         column = given("groups", groups)
         if not isinstance(column, Raw):
             raise ArgumentError(
-                "arms", 'must be declared here; pass arms=("treatment", "control")'
+                "arms",
+                "must be declared for a column of a dataset; pass "
+                'arms=("treatment", "control")',
             )
         arms = _read_labels(column)
     if len(names("arms", arms)) > MOST_ARMS:
-        raise ArgumentError("arms", f"must be at most {MOST_ARMS}; pass fewer")
+        raise ArgumentError("arms", f"must be at most {MOST_ARMS} labels; pass fewer")
     return labels("arms", groups, arms)
 
 
@@ -191,7 +192,9 @@ class Plan:
         censoring: str = WITHIN,
     ) -> Plan:
         if len(columns.arms) * (2 * len(edges) - 1) > MOST_CELLS:
-            words = f"and arms give more than {MOST_CELLS:,} cells; pass fewer edges"
+            words = (
+                f"edges and arms give more than {MOST_CELLS:,} cells; pass fewer edges"
+            )
             raise ArgumentError("edges", words)
         arms = 2 if sizes is not None and question.dataset is not None else 1
         mechanism = question.vector(*sensitivities(question, arms))
@@ -243,12 +246,13 @@ class Plan:
         fixed = self.sizes is not None and self.columns.time.dataset is None
         return (
             *([PUBLIC_ARMS] if fixed or self.columns.read else []),
-            "an event of 1 is a death and one of 0 is censoring; any other is nobody's",
-            "a death counts at the end of its bin, and what is after "
-            f"{self.edges[-1]:g} is not seen",
-            f"about the population: {WHEN[self.censoring]}",
-            "intervals are pointwise; curves are cut where the noisy number at risk is "
-            f"less than {CUT:g} standard deviations of its noise",
+            "an event of 1 is a death and one of 0 is censoring; rows with another event "
+            "are left out",
+            f"deaths are counted at the ends of bins; times after {self.edges[-1]:g} are "
+            "not used",
+            f"intervals for the population: {WHEN[self.censoring]}",
+            "intervals are pointwise; curves end where the noisy number at risk is less "
+            f"than {CUT:g} standard deviations of its noise",
         )
 
 

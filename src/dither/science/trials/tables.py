@@ -13,7 +13,7 @@ import numpy as np
 from dither.errors import ArgumentError
 from dither.mechanisms import Additive
 from dither.question import Question
-from dither.release import Source
+from dither.release import Around, Ends, Inside, Source, clamped
 from dither.science.trials.arms import Arm, Known, Private
 from dither.science.trials.asking import PUBLIC_ARMS
 from dither.science.trials.columns import Integers, Reals, names
@@ -45,11 +45,15 @@ class Design:
     def of(cls, rows: Any, columns: Any, sizes: tuple[int, ...] | None) -> Design:
         for one in (rows, columns):
             if len(names("levels", one)) < 2:
-                raise ArgumentError("levels", "must be two or more on each side")
+                raise ArgumentError(
+                    "levels", "must be two or more for the rows and for the columns"
+                )
         found = cls(tuple(rows), tuple(columns), sizes)
         if max(found.shape) > MOST_LEVELS:
             raise ArgumentError(
-                "levels", f"must be {MOST_LEVELS} or fewer on each side; declare fewer"
+                "levels",
+                f"must be at most {MOST_LEVELS} for the rows and for the columns; pass "
+                "fewer",
             )
         return found
 
@@ -145,21 +149,32 @@ class Counted:
 
     def ends(self, confidence: float) -> tuple[Reals, Reals]:
         """Where each true count lies."""
-        width = self.mechanism.error(confidence, integer=True)
-        most = np.full(self.noisy.shape, np.inf)
-        if self.design.sizes is not None:
-            most[:] = np.array(self.design.sizes)[:, None]
-        return (
-            np.clip(self.noisy - width, 0, most),
-            np.clip(self.noisy + width, 0, most),
-        )
+        return self._inside.ends(confidence)
+
+    @property
+    def _inside(self) -> Inside:
+        around = Around(self.noisy, self.mechanism, integer=True)
+        return Inside(around, self.shown, self._limits)
+
+    @property
+    def shown(self) -> Integers:
+        """The counts as they are printed: none below 0 or above the size of its row."""
+        found: Integers = clamped(self.noisy, self._limits)
+        return found
+
+    @property
+    def _limits(self) -> Ends:
+        sizes = self.design.sizes
+        if sizes is None:
+            return 0, np.inf
+        return 0, np.broadcast_to(np.array(sizes)[:, None], self.noisy.shape)
 
     def release(
         self, source: Source, named: Sequence[str], notes: tuple[str, ...]
     ) -> TableRelease:
         """The counts as a table with intervals."""
         rows = tuple(
-            (row, column, int(self.noisy[i, j]))
+            (row, column, int(self.shown[i, j]))
             for i, row in enumerate(self.design.rows)
             for j, column in enumerate(self.design.columns)
         )
@@ -169,4 +184,7 @@ class Counted:
             return [[None, None, pair] for pair in zip(low, high, strict=True)]
 
         columns = (*named, "count")
-        return TableRelease(columns, rows, (source,), cells, notes, keys=tuple(named))
+        keys = tuple(named)
+        return TableRelease(
+            columns, rows, (source,), cells, notes, keys=keys, clipped=False
+        )

@@ -13,7 +13,7 @@ from dither.dataset import ColumnFacts, Dataset, Kind
 from dither.errors import ArgumentError
 from dither.science.trials.checks import chosen
 from dither.science.trials.columns import label, names
-from dither.science.trials.hints import hint
+from dither.science.trials.hints import unavailable
 from dither.science.trials.result import RECORD
 from dither.science.trials.stored import KEEP, People, Stored
 from dither.text import clean
@@ -67,7 +67,10 @@ class Study:
         tables = {self.facts(role).table for role in self.named}
         tables |= {one.table for one in where}
         if len(tables) > 1:
-            raise ArgumentError("table", "must be one: all columns come from one table")
+            raise ArgumentError(
+                "table",
+                "all columns must come from one table; name columns of one table",
+            )
         return People(
             self.dataset,
             tuple(dict.fromkeys(self.facts(role).column for role in self.named)),
@@ -82,7 +85,9 @@ class Study:
         kinds = {self.facts(role).kind for role in self.named if role != "arm"}
         if self.keep != KEEP[0] and kinds & {Kind.OTHER, Kind.ANYTHING}:
             raise ArgumentError(
-                "keep", f'is for numbers, and a column is not; pass keep="{KEEP[0]}"'
+                "keep",
+                f'must be "{KEEP[0]}" if a column does not hold numbers; pass '
+                f'keep="{KEEP[0]}"',
             )
 
     def _where(self) -> dict[ColumnFacts, Any]:
@@ -91,7 +96,7 @@ class Study:
             return {}
         if not isinstance(self.where, Mapping) or not self.where:
             raise ArgumentError(
-                "where", 'must be labels by column, such as {"sex": "f"}'
+                "where", 'must map columns to labels; pass one such as {"sex": "f"}'
             )
         found = {self._found(name): one for name, one in self.where.items()}
         for facts, one in found.items():
@@ -111,7 +116,7 @@ class Study:
         if found is None:
             raise ArgumentError(
                 "arms" if role == "arm" else "levels",
-                f"of {self.facts(role).column} are not declared; pass "
+                f"the labels of {clean(self.facts(role).column)!r} are not declared; pass "
                 'arms=("treatment", "control"), or declare the keys of the column',
             )
         names("arms", found)
@@ -124,7 +129,7 @@ class Study:
         arms = self.labels("arm")
         self.used.add("arm")
         if count is not None and len(arms) != count:
-            words = f'must be {count}; pass arms=("treatment", "control")'
+            words = f'must be {count} labels; pass arms=("treatment", "control")'
             raise ArgumentError("arms", words)
         return tuple(self.column("outcome", arm) for arm in arms)
 
@@ -200,7 +205,7 @@ def _contingency(study: Study) -> Call:
 
 def _blocks(study: Study) -> Call:
     if study.of is None:
-        raise ArgumentError("of", 'is missing: the test of each block, "ttest_ind"')
+        raise ArgumentError("of", 'is missing; name a test, such as of="ttest_ind"')
     columns = study.of, *_before_and_after(study)[0]
     if "arm" not in study.named:
         return columns, {}
@@ -259,15 +264,15 @@ def _check_declared(argument: str, labels: Sequence[Any], facts: ColumnFacts) ->
         listed = ", ".join(clean(str(one)) for one in facts.keys[:8])
         raise ArgumentError(
             argument,
-            f"{clean(str(wrong[0]))} is not among the declared keys of {facts.column}; "
-            f"they are {listed}",
+            f"{clean(str(wrong[0]))!r} is not a declared key of {facts.column!r}; use one "
+            f"of {listed}",
         )
 
 
 def ask(dataset: Dataset, test: str, study: Mapping[str, Any]) -> Any:
     """Run a test on columns of a dataset, which its account pays for."""
-    if hint(test):
-        raise ArgumentError("test", f"{test} is not here{hint(test)}")
+    if unavailable(test):
+        raise ArgumentError("test", unavailable(test))
     shape = TESTS[chosen("test", test, tuple(TESTS))]
     words = dict(study)
     roles = {role: words.pop(role, None) for role in COLUMNS}
