@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dither import audit
 from dither.privacy import PureDP
+from tests.chance import chance
 
 RANDOM = np.random.default_rng()
 DRAWS = 20_000
@@ -74,6 +75,7 @@ def found(client: Client, epsilon: float, draws: int = DRAWS) -> audit.Finding:
     )
 
 
+@chance(1e-9)
 def test_rappor_that_never_clears_is_refuted() -> None:
     """The server says ε = 2·ln((1 − f/2)/(f/2)), 2.197 at f = ½."""
     finding = found(rappor_that_never_clears(0.5), 2 * math.log(3))
@@ -81,6 +83,7 @@ def test_rappor_that_never_clears_is_refuted() -> None:
     assert finding.epsilon_lower > 4
 
 
+@chance(2e-9)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_unary_encoding_that_draws_twice_is_refuted(epsilon: float) -> None:
     """P(1 | 1) is ½ + ½·zero instead of ½."""
@@ -91,5 +94,6 @@ def test_unary_encoding_that_draws_twice_is_refuted(epsilon: float) -> None:
     assert epsilon < finding.epsilon_lower <= truth
 
 
+@chance(1e-9)
 def test_unary_encoding_that_draws_once_is_not() -> None:
     assert not found(unary(0.5, 1 / (math.e + 1)), 1.0).refuted

@@ -18,6 +18,7 @@ import pytest
 from bench.peers import InstallError, interpreter
 from dither import audit
 from dither.mechanisms import Exponential, Gaussian, Laplace, SmoothSensitivity
+from tests.chance import chance
 from tests.noise.support import LEVEL, p_value
 
 DRAWS = 100_000
@@ -29,6 +30,7 @@ def off_grid(answers):
     return float(np.mean(scaled != np.rint(scaled)))
 
 
+@chance(1e-15)
 def test_numpy_is_separated_completely():
     noise = np.random.default_rng().laplace(0, 1, (2, DRAWS))
     assert off_grid(0.0 + noise[0]) > 0.2
@@ -43,11 +45,13 @@ def product_of_logs_and_cosines(count):
     return np.log(1 - a) * np.cos(np.pi * b) + np.log(1 - c) * np.cos(np.pi * d)
 
 
+@chance(1e-15)
 def test_a_sum_of_products_is_separated_completely():
     assert off_grid(0.0 + product_of_logs_and_cosines(DRAWS)) > 0.1
     assert off_grid(1.0 + product_of_logs_and_cosines(DRAWS)) == 0
 
 
+@chance(1e-15)
 @pytest.mark.full
 def test_diffprivlib_is_separated_completely():
     try:
@@ -74,6 +78,7 @@ OURS = [
 ]
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("mechanism", OURS, ids=lambda m: type(m).__name__)
 def test_ours_is_not_separated(mechanism):
     """Every answer is a multiple of the same public step for both values, and its low
@@ -106,6 +111,7 @@ WAYS = {
 }
 
 
+@chance(1e-9)
 @pytest.mark.skipif(
     np.longdouble(NEXT) == np.longdouble(NEAR), reason="longdouble is a double here"
 )
@@ -132,6 +138,7 @@ def test_values_beyond_53_bits_are_not_rounded_on_the_way_in(way, place):
     assert grid.nearest(Fraction(NEXT)) - grid.nearest(Fraction(NEAR)) == 1 / grid.step
 
 
+@chance(2e-9)
 def test_scores_and_smooth_values_are_not_rounded_either():
     chosen = Exponential(sensitivity=1, epsilon=1)
     for item in (Decimal, Fraction):

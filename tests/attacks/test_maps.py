@@ -9,6 +9,7 @@ import pytest
 
 from dither.errors import ArgumentError
 from dither.science import maps
+from tests.chance import chance
 
 UNIT = (0.0, 0.0, 1.0, 1.0)
 INSIDE = np.random.default_rng(1).random((1001, 2))
@@ -19,6 +20,7 @@ def shape(points: np.ndarray) -> tuple[int, int]:
     return grid.across, grid.up
 
 
+@chance(1e-15)
 def test_the_size_of_the_grid_does_not_tell_the_number_of_points() -> None:
     """A published adaptive grid took ⌈√(Nε/10)⌉ of the exact N: 1,000 points have
     another grid than 1,001. Here both have both (all but 2^-79 of the time).

@@ -101,7 +101,7 @@ def test_bounds_survived_a_redefined_column_in_opendp_and_smartnoise(worlds, how
 )
 def test_a_column_lost_its_bounds_and_was_summed_all_the_same(sql):
     with visits(FEW, unit="row") as database:
-        with pytest.raises(QueryError, match=r"bound.*declare .*, or clamp it here"):
+        with pytest.raises(QueryError, match=r"bound.*declare .*, or clamp the values"):
             database.sql(sql, epsilon=1.0)
         assert database.account.history() == ()
 
@@ -183,6 +183,6 @@ def test_a_column_without_a_bound_was_summed(value):
     ):
         database.sql(f"SELECT SUM({value}) FROM visits", epsilon=1.0)
     assert (
-        "declare them (bounds= or the catalogue), or clamp it here: LEAST(GREATEST("
+        "(with bounds= or in the catalogue), or clamp the values in the SQL: LEAST(GREATEST("
         in str(refused.value)
     )

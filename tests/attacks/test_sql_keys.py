@@ -159,7 +159,7 @@ def test_one_person_with_all_keys_named_them():
         wide = database.explain_plan(
             "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=1.0, groups=1000
         )
-    assert "at most 1000 for each unit" in wide
+    assert "each unit contributes to at most 1,000 keys" in wide
 
 
 def test_an_account_without_delta_named_private_keys():
@@ -168,5 +168,5 @@ def test_an_account_without_delta_named_private_keys():
             database, "SELECT note, COUNT(*) FROM visits GROUP BY note", epsilon=0.5
         )
     assert told[2][0] == "ArgumentError"
-    assert "naming them needs a δ" in told[2][1]
+    assert "releasing private keys needs δ > 0" in told[2][1]
     assert told[-1] == []

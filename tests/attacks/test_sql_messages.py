@@ -68,7 +68,9 @@ BAD = [
     "SELECT 'unfinished",
     "SELECT weight, COUNT(*) FROM visits GROUP BY weight",
 ]
-FAILED = "the engine could not finish this question; its curator can look into it"
+FAILED = (
+    "the engine could not finish this question; ask the curator to look at the cause"
+)
 
 
 def told(error):
@@ -284,7 +286,7 @@ def test_the_terminal_showed_the_words_of_the_engine(tmp_path, monkeypatch):
         "1",
     ]
     done = CliRunner().invoke(main, words)
-    assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {FAILED}\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", f"Error: {FAILED}\n")
     assert clean(done.output)
 
 

@@ -60,21 +60,30 @@ def test_everybody_was_a_group_of_their_own_in_disguise(key):
 
 
 ROWS_OF_OTHERS = [
-    ("SELECT * FROM visits", "one unit's data"),
-    ("SELECT cost FROM visits WHERE patient_id = 'p1'", "one unit's data"),
-    ("SELECT note, cost FROM visits LIMIT 1", "one unit's data"),
-    ("SELECT visits FROM visits", "one unit's data"),
-    ("SELECT COLUMNS(*) FROM visits", "one unit's data|COLUMNS"),
-    ("FROM visits", "one unit's data"),
+    ("SELECT * FROM visits", "rows of a private table cannot be released"),
+    (
+        "SELECT cost FROM visits WHERE patient_id = 'p1'",
+        "rows of a private table cannot be released",
+    ),
+    (
+        "SELECT note, cost FROM visits LIMIT 1",
+        "rows of a private table cannot be released",
+    ),
+    ("SELECT visits FROM visits", "rows of a private table cannot be released"),
+    ("SELECT COLUMNS(*) FROM visits", "cannot be released|COLUMNS"),
+    ("FROM visits", "rows of a private table cannot be released"),
     ("FROM visits SELECT COUNT(*), cost", "neither in GROUP BY"),
-    ("SELECT ANY_VALUE(note) FROM visits", "ANY_VALUE has no private form"),
-    ("SELECT FIRST(note) FROM visits", "FIRST has no private form"),
+    ("SELECT ANY_VALUE(note) FROM visits", "the aggregate ANY_VALUE is not supported"),
+    ("SELECT FIRST(note) FROM visits", "the aggregate FIRST is not supported"),
     (
         "SELECT LIST(note), STRING_AGG(note, ',') FROM visits",
-        "has no private form|cannot be asked",
+        "is not supported",
     ),
-    ("SELECT ARG_MAX(note, cost) FROM visits", "has no private form"),
-    ("SELECT MODE(note), HISTOGRAM(cost) FROM visits", "has no private form"),
+    ("SELECT ARG_MAX(note, cost) FROM visits", "the aggregate .* is not supported"),
+    (
+        "SELECT MODE(note), HISTOGRAM(cost) FROM visits",
+        "the aggregate .* is not supported",
+    ),
     ("SELECT MIN(note) FROM visits", "needs numbers or dates"),
     ("SELECT RANK() OVER (ORDER BY cost) FROM visits", "window function"),
     (
@@ -103,7 +112,7 @@ ROWS_OF_OTHERS = [
     ("SELECT COUNT(*) FROM (SELECT DISTINCT ON (ward) * FROM visits)", "DISTINCT ON"),
     (
         "SELECT COUNT(*) FROM (SELECT DISTINCT cost FROM visits)",
-        "compares rows of different units",
+        "compare rows of different units",
     ),
     ("SELECT COUNT(*) FROM visits TABLESAMPLE 10 PERCENT", "SAMPLE"),
     ("SELECT COUNT(*) FROM visits USING SAMPLE 5", "SAMPLE"),
@@ -135,19 +144,19 @@ ROWS_OF_OTHERS = [
     ),
     (
         "SELECT COUNT(*) FROM visits WHERE cost IN (SELECT cost FROM visits WHERE patient_id = 'p1')",
-        "only the unit's id",
+        "only compare ids of the same unit",
     ),
     (
         "SELECT COUNT(*) FROM visits WHERE note IN (SELECT patient_id FROM visits)",
-        "only the unit",
+        "only compare ids of the same unit",
     ),
     (
         "SELECT COUNT(*) FROM visits WHERE patient_id IN (SELECT note FROM visits)",
-        "only the unit",
+        "only compare ids of the same unit",
     ),
     (
         "SELECT COUNT(*) FROM visits WHERE patient_id IN (SELECT LOWER(patient_id) FROM visits)",
-        "only the unit",
+        "only compare ids of the same unit",
     ),
     ("SELECT COUNT(*) FROM visits WHERE cost > ANY (SELECT cost FROM visits)", "ANY"),
     ("SELECT COUNT(*) FROM visits WHERE cost >= ALL (SELECT cost FROM visits)", "ALL"),
@@ -203,15 +212,15 @@ ROWS_OF_OTHERS = [
     ),
     (
         "SELECT AVG(n) FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)",
-        "only within one unit",
+        "only aggregate within one unit",
     ),
     (
         "SELECT COUNT(*) FROM (SELECT MAX(cost) AS m FROM visits) WHERE m = 42",
-        "only within one unit",
+        "only aggregate within one unit",
     ),
     (
         "SELECT COUNT(*) FROM (SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost) WHERE n = 1",
-        "only within one unit",
+        "only aggregate within one unit",
     ),
     (
         "WITH RECURSIVE r AS (SELECT * FROM visits UNION ALL SELECT * FROM r) SELECT COUNT(*) FROM r",

@@ -11,7 +11,7 @@ import dither
 from tests.attacks.analyst import PUBLIC, clinic, promised, row, visits
 
 SHOWN = 1 + 1e-5
-"""The plan shows six digits of a sensitivity."""
+"""The plan rounds a sensitivity."""
 FEW = {
     "patients": [(1, "F", 1950), (2, "M", 1960), (3, "F", 1970)],
     "stays": [(10, 1, 3), (11, 1, 4), (20, 2, 5), (30, 3, 6)],
@@ -174,7 +174,7 @@ def test_a_heavy_user_outweighed_the_noise(budget, norm):
     stated = {"epsilon": 1.0, "radius": {"count(*)": 4, "sum(cost)": 150}, "values": 3}
     with visits(few, budget=budget) as one, visits(few + heavy, budget=budget) as other:
         before, after = one.sql(sql, **stated).rows, other.sql(sql, **stated).rows
-        assert f"L{norm} sensitivity 150" in one.explain_plan(sql, **stated)
+        assert f"at most 150 (L{norm})" in one.explain_plan(sql, **stated)
     moves = [
         [abs(b[place] - a[place]) for a, b in zip(before, after, strict=True)]
         for place in (1, 2, 3)

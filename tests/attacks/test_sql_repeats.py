@@ -104,7 +104,7 @@ def test_two_questions_that_differ_by_one_person_were_subtracted():
             epsilon=0.5,
             radius=100,
         )
-        with pytest.raises(BudgetExceeded, match=r"0 % is left.*Nothing was spent"):
+        with pytest.raises(BudgetExceeded, match=r"0 % remains.*Nothing was spent"):
             database.sql(
                 "SELECT SUM(cost) FROM visits WHERE patient_id = 'p17'",
                 epsilon=0.5,
@@ -253,7 +253,7 @@ def test_colluding_analysts_had_a_budget_each():
         for analyst in ("ann", "bob", "cyd"):
             database.account.share(analyst, 0.5)
         database.sql(COUNT, epsilon=0.5, by="ann")
-        with pytest.raises(BudgetExceeded, match="dan has no share"):
+        with pytest.raises(BudgetExceeded, match="dan does not have a share"):
             database.sql("SELECT AVG(cost) FROM visits", epsilon=0.001, by="dan")
         database.sql("SELECT SUM(cost) FROM visits", epsilon=0.5, by="bob")
         with pytest.raises(BudgetExceeded):

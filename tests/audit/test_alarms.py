@@ -1,22 +1,16 @@
 """Audits of what is sound call it refuted as seldom as they say.
 
-Neither noise nor the coins of an audit can be seeded. So each limit is five standard
-errors above the stated rate, which an honest audit passes in less than 1 of 1e4 runs, and
-only if its bounds had no slack.
+Neither noise nor the coins of an audit can be seeded. So each limit leaves room for
+chance, as much as an honest audit would need if its bounds had no slack.
 """
-
-import math
 
 import pytest
 
 from bench.audit import SOUND
 from dither import audit
+from tests.chance import at_most, chance
 
 DRAWS = 600
-
-
-def limit(audits, rate):
-    return audits * rate + 5 * math.sqrt(audits * rate * (1 - rate))
 
 
 def alarms(audits, rate):
@@ -37,16 +31,19 @@ def alarms(audits, rate):
     return sum(one.refuted for one in found)
 
 
+@chance(1e-8)
 def test_false_alarms_are_as_rare_as_stated():
-    assert alarms(200, 0.05) <= limit(200, 0.05)
+    assert alarms(200, 0.05) <= at_most(200, 0.05, 1e-8)
 
 
+@chance(1e-8)
 @pytest.mark.full
 @pytest.mark.parametrize("rate", [0.05])
 def test_false_alarms_in_a_thousand_audits(rate):
-    assert alarms(1000, rate) <= limit(1000, rate)
+    assert alarms(1000, rate) <= at_most(1000, rate, 1e-8)
 
 
+@chance(1e-8)
 def test_several_pairs_share_the_rate():
     """20 equal pairs at 20 % together: one audit of each at 1 %."""
     one = SOUND[2]
@@ -60,4 +57,4 @@ def test_several_pairs_share_the_rate():
         ).refuted
         for _ in range(20)
     ]
-    assert sum(found) <= limit(20, 0.2)
+    assert sum(found) <= at_most(20, 0.2, 1e-8)

@@ -7,6 +7,7 @@ from dither import audit
 from dither.audit.classifiers import curve, line
 from dither.audit.outcomes import Encoder
 from dither.privacy import PureDP
+from tests.chance import chance
 
 SOURCE = np.random.default_rng(3)  # allowed: made-up outputs
 COLUMNS = np.arange(2)
@@ -35,6 +36,7 @@ def test_a_curve_tells_what_a_line_does_not():
     assert apart[curve] > 0.9
 
 
+@chance(1e-12)
 def test_the_audit_uses_it():
     found = audit.mechanism(by_product, 0, 1, claimed=PureDP(1.0), draws=3000)
     assert found.refuted
@@ -48,6 +50,7 @@ def test_odd_numbers_do_not_stop_it(way):
     assert np.isfinite(way(COLUMNS, parts)(parts[0])).all()
 
 
+@chance(1e-12)
 def test_correlated_noise_is_found_by_a_line():
     """One noise for two numbers: their difference is exact."""
 

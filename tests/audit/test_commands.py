@@ -45,18 +45,22 @@ def test_failing_for_one_input_is_a_finding():
         audit.command(line, timeout=LONG), 0, 1, claimed=CLAIM, draws=100
     )
     assert found.refuted
-    assert "CommandFailed: it ended with 1" in found.event
+    assert "CommandFailed: it ended with code 1" in found.event
 
 
 @pytest.mark.parametrize(
     ("line", "problem", "words"),
     [
-        ("false", CommandFailed, "it ended with 1"),
-        ("no-such-program-at-all", CommandFailed, "it ended with 127"),
-        ("true", CommandFailed, "it printed 0 lines for 2 draws"),
-        ("cat; echo more", CommandFailed, "it printed 3 lines for 2 draws"),
+        ("false", CommandFailed, "it ended with code 1"),
+        (
+            "no-such-program-at-all",
+            CommandFailed,
+            "it ended with code 127 .command not found.",
+        ),
+        ("true", CommandFailed, "it printed 0 lines instead of 2"),
+        ("cat; echo more", CommandFailed, "it printed 3 lines instead of 2"),
         ("yes", CommandFailed, "it printed more than 1 MiB"),
-        ("kill -9 $$", CommandFailed, "it ended with -9"),
+        ("kill -9 $$", CommandFailed, "it ended with code -9"),
     ],
 )
 def test_what_goes_wrong_is_raised(line, problem, words, monkeypatch):
@@ -64,7 +68,7 @@ def test_what_goes_wrong_is_raised(line, problem, words, monkeypatch):
     with pytest.raises(problem, match=words):
         audit.command(line, timeout=LONG)(0, 2)
     with pytest.raises(
-        ArgumentError, match=r"CommandFailed in every draw.*a line for each"
+        ArgumentError, match=r"CommandFailed in every draw.*one line for each"
     ):
         audit.mechanism(
             audit.command(line, timeout=LONG), 0, 1, claimed=CLAIM, draws=100
@@ -73,14 +77,14 @@ def test_what_goes_wrong_is_raised(line, problem, words, monkeypatch):
 
 @pytest.mark.parametrize("line", ["sleep 1000", "cat; exec 1>&-; sleep 1000"])
 def test_a_command_that_hangs_is_ended(line):
-    with pytest.raises(TimedOut, match=r"no end after 0.3 s"):
+    with pytest.raises(TimedOut, match=r"it did not end within 0.3 s"):
         audit.command(line, timeout=0.3)(0, 1)
 
 
 def test_too_many_starts_that_hang_end_the_audit(monkeypatch):
     monkeypatch.setattr("dither.audit.workers.PATIENCE", 0.5)
     line = "read x; test $x = 0 && echo 0 || sleep 1000"
-    with pytest.raises(ArgumentError, match=r"2 calls gave no output within 0\.4 s"):
+    with pytest.raises(ArgumentError, match=r"2 calls did not return within 0\.4 s"):
         audit.mechanism(
             audit.command(line, timeout=0.4), 0, 1, claimed=CLAIM, draws=100
         )
@@ -88,14 +92,16 @@ def test_too_many_starts_that_hang_end_the_audit(monkeypatch):
 
 def test_what_is_no_command_is_refused():
     for line in ("", "  ", 3):
-        with pytest.raises(ArgumentError, match="line: must be a shell command"):
+        with pytest.raises(ArgumentError, match="line must be a shell command"):
             audit.command(line)
     for seconds in (0, -1, float("nan"), float("inf")):
-        with pytest.raises(ArgumentError, match="timeout: must be seconds above 0"):
+        with pytest.raises(
+            ArgumentError, match="timeout must be a number of seconds above 0"
+        ):
             audit.command("cat", timeout=seconds)
     with pytest.raises(ArgumentError, match="batch"):
         audit.command("cat", batch=0)
-    with pytest.raises(ArgumentError, match="cannot be written on a line"):
+    with pytest.raises(ArgumentError, match="cannot be written as a line of JSON"):
         audit.command("cat")(object(), 1)
 
 

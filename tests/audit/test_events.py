@@ -8,6 +8,7 @@ from dither.audit.events import choose
 from dither.audit.outcomes import Encoder, Raised
 from dither.noise import discrete_laplace
 from dither.privacy import GaussianDP, PureDP
+from tests.chance import chance
 
 RANDOM = np.random.default_rng(5)  # allowed: test inputs, not noise
 
@@ -23,7 +24,9 @@ def chosen(first, second, claim=None):
 
 
 def test_the_threshold_of_laplace_noise():
-    _, rules = chosen(discrete_laplace(1.0, 20_000), 1 + discrete_laplace(1.0, 20_000))
+    made = np.random.default_rng(6)  # allowed: test inputs, not noise
+    steps = made.geometric(1 - np.exp(-1.0), (4, 20_000))
+    _, rules = chosen(steps[0] - steps[1], 1 + steps[2] - steps[3])
     rule, alarm = rules[0]
     assert alarm == pytest.approx(0.9e-3)
     assert rule.sides == (True, True)
@@ -99,6 +102,7 @@ def test_the_line_that_separates_vectors_is_found():
     assert "a weighted sum of the output" in rules[0][0].words
 
 
+@chance(1e-12)
 def test_likelihood_ratios_add_up_over_numbers():
     first, second = (x + discrete_laplace(2.0, (20_000, 8)) for x in (0, 1))
     encoder, rules = chosen(first, second)

@@ -116,7 +116,7 @@ def test_linked_rows_go_with_their_parents(clinic):
 
 def test_a_unit_of_one_table_alone_is_known(clinic):
     assert left_out(clinic, "three") == "three"
-    with pytest.raises(ArgumentError, match="has no row"):
+    with pytest.raises(ArgumentError, match="does not have a row"):
         left_out(clinic, "four")
 
 
@@ -147,6 +147,8 @@ def test_ids_of_another_type_are_refused(unit):
     connection.execute("CREATE TABLE t AS SELECT 1 AS id")
     with (
         dither.open(connection, table="t", unit="id", budget=3.0) as database,
-        pytest.raises(ArgumentError, match=r"^unit: "),
+        pytest.raises(ArgumentError) as refused,
     ):
         left_out(database, unit)
+    assert refused.value.argument == "unit"
+    assert str(unit) in str(refused.value)

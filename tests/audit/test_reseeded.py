@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dither.audit.workers import Crew
+from tests.chance import chance
 
 GENERATOR = np.random.default_rng(1)  # allowed: what is audited
 
@@ -37,6 +38,7 @@ def by_partial():
     return functools.partial(lambda one, _x: float(one.random()), held)
 
 
+@chance(1e-11)
 @pytest.mark.parametrize(
     "f", [by_global, by_closure(), by_default, by_partial(), Holder().draw]
 )

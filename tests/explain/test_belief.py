@@ -88,7 +88,7 @@ def test_textbook_claim_4() -> None:
 def test_textbook_claim_12() -> None:
     note = explain.epsilon(1).notes[0]
     assert "does not hide facts about everybody" in note
-    assert "promise of a group" in note
+    assert "group privacy" in note
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.0, np.float64(0)])
@@ -125,7 +125,7 @@ def test_a_group() -> None:
     assert "these 5 records" in five.sentences[0]
     assert "notices them" in five.sentences[1]
     assert "±3.0 (Laplace)" in dict(five.rows)["noise on a count (95 %)"]
-    with pytest.raises(ArgumentError, match="δ grows to 1 for 50 people"):
+    with pytest.raises(ArgumentError, match="δ grows to 1 for a group of 50 people"):
         one.for_group(50)
     assert explain.epsilon(0.3).for_group(5).promise == pytest.approx((1.5, 0))
 

@@ -58,7 +58,7 @@ def test_smallest_first_and_unknown_ones_last() -> None:
 
 def test_words_data_and_picture() -> None:
     found = explain.deployments()
-    assert "no endorsement" in found.notes[0]
+    assert "not an endorsement" in found.notes[0]
     assert len(json.loads(found.to_json())["deployments"]) == len(found.rows)
     drawn = Xml.fromstring(found.svg())
     marks = [one for one in drawn.iter() if one.tag.endswith("circle")]

@@ -81,8 +81,8 @@ def test_a_quantile(q: float) -> None:
     found = explain.tradeoff("quantile", 10_000, q=q)
     level = Fraction(str(q))
     choice = quantiles.mechanisms(0.5, None, level, False, dither.ROW)[0]
-    ranks = choice.error(0.95, candidates=quantiles.POINTS + 1) / level.denominator
-    assert POINTS == quantiles.POINTS + 1
+    ranks = choice.error(0.95, candidates=quantiles.MOST) / level.denominator
+    assert POINTS == quantiles.MOST
     assert found.error_at(0.5) == pytest.approx(ranks)
     assert "bound" in found.notes[0]
 
@@ -159,7 +159,8 @@ def test_every_tradeoff_can_be_shown(query: str, n: int, delta: float) -> None:
 
 def test_the_picture_marks_the_goals() -> None:
     root = pictures.check(explain.tradeoff("count", 1000))
-    assert len(list(root.iter(f"{pictures.SVG}circle"))) == 2
+    # Two goals, and the two dots that show what halving ε costs
+    assert len(list(root.iter(f"{pictures.SVG}circle"))) == 4
     assert "1 % is reached at ε = 0.2996" in pictures.words(root)
     assert "± in percent of the people" in pictures.words(root)
 
@@ -205,3 +206,27 @@ def test_no_error_law_at_zero() -> None:
             found.epsilon_for(share)
         with pytest.raises(ArgumentError, match="share"):
             found.people_for(1, share)
+
+
+def test_the_mean_squared_error_is_that_of_the_mechanism() -> None:
+    for asked, noise in (
+        (explain.tradeoff("count", 1000), Laplace(sensitivity=1, epsilon=0.3)),
+        (
+            explain.tradeoff("sum", 1000, bounds=(-20, 50), delta=1e-6),
+            Gaussian(sensitivity=50, epsilon=0.3, delta=1e-6),
+        ),
+    ):
+        assert asked.mse_at(0.3) == pytest.approx(noise.mse, rel=1e-5)
+    assert explain.tradeoff("count", 1000).mse_at(1e-200) == math.inf
+    with pytest.raises(ArgumentError, match="error_at"):
+        explain.tradeoff("quantile", 1000).mse_at(1)
+
+
+def test_the_picture_marks_that_half_of_epsilon_is_four_times_the_error() -> None:
+    found = explain.tradeoff("count", 10_000)
+    assert found.mse_at(0.1) == pytest.approx(4 * found.mse_at(0.2))
+    said = pictures.words(pictures.check(found))
+    assert "× 4" in said
+    assert "black dots: half of ε, 4 times the error" in said
+    quantile = pictures.words(pictures.check(explain.tradeoff("quantile", 10_000)))
+    assert not any("squared" in text for text in quantile)

@@ -40,11 +40,11 @@ from dither.query import count, histogram, mean, quantile, sum, variance
 __all__ = ["cases"]
 
 SLOW = 10
-"""So many times fewer draws of what makes one at a time."""
+"""Factor by which there are fewer draws of a slow release."""
 
 
 def _tiled(release: Callable[[Any], Any], value: Any, size: int) -> Any:
-    """So many releases of a number or an array at once."""
+    """Many releases of a number or an array at once."""
     return release(
         np.tile(np.asarray(value), (size, 1))
         if np.ndim(value)

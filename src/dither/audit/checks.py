@@ -1,4 +1,6 @@
-"""What an audit is asked, checked before anything is drawn, and how it splits its draws."""
+"""The arguments of an audit, checked before anything is drawn, and the split of its
+draws.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ __all__ = [
 
 CHOOSING = 5
 MOST_CHOOSING = 100_000
-"""A fifth of the draws, at most so many of each input, choose the event; all others
+"""A fifth of the draws, up to this number for each input, choose the event; all others
 judge it.
 """
 ALONE = 1000
@@ -56,12 +58,14 @@ def crew_of(
     """Processes to call f in, if there are to be any."""
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 0:
         raise ArgumentError(
-            "workers", f"must be how many processes to use, not {workers!r:.40}; pass 2"
+            "workers",
+            f"must be a number of processes, not {workers!r:.40}; pass a number such as 2",
         )
     if timeout is not None and not 0 < timeout < float("inf"):
         raise ArgumentError(
             "timeout",
-            "must be seconds above 0; pass how long a call may take, such as 10",
+            "must be a number of seconds above 0; pass the longest time of a call, such as "
+            "10",
         )
     if not workers and timeout is None:
         return nullcontext()
@@ -74,7 +78,9 @@ def claim_of(
 ) -> Guarantee:
     if not callable(f):
         raise ArgumentError(
-            "f", f"must be a callable such as mechanism.release, not {type(f).__name__}"
+            "f",
+            f"{type(f).__name__} is not callable; pass a function such as "
+            "mechanism.release",
         )
     own = getattr(getattr(f, "__self__", None), "guarantee", None)
     promise = own if claimed is None else claimed
@@ -88,7 +94,7 @@ def claim_of(
     if stated != promise.unit:
         raise UnitMismatch(
             "claimed",
-            f"is about {promise.unit}, but what is audited about "
+            f"is for {promise.unit}, but the audited function is for "
             f"{stated}{_way(stated, promise.unit)}",
         )
     return promise
@@ -96,10 +102,10 @@ def claim_of(
 
 def _way(stated: Unit, claimed: Unit) -> str:
     if not stated.follows_from(claimed):
-        return "; audit the guarantee for that unit"
+        return "; pass a guarantee for that unit"
     if stated.relation is not claimed.relation:
         return "; convert it with claimed.for_replacement()"
-    return "; state it with claimed.for_facts([…])"
+    return "; convert it with claimed.for_facts([…])"
 
 
 def pairs_of(
@@ -108,13 +114,16 @@ def pairs_of(
     if pairs is None:
         return [(a, b)]
     if a is not None or b is not None:
-        raise ArgumentError("pairs", "are given beside a and b; pass one or the other")
+        raise ArgumentError(
+            "pairs", "cannot be passed together with a and b; pass one or the other"
+        )
     listed = list(pairs)
     if not listed or not all(
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed
     ):
         raise ArgumentError(
-            "pairs", "must list pairs of neighbouring inputs, such as [(0, 1), (5, 4)]"
+            "pairs",
+            "must be pairs of neighbouring inputs; pass a list such as [(0, 1), (5, 4)]",
         )
     return [(one, other) for one, other in listed]
 
@@ -129,8 +138,8 @@ def check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
         if high > 1 << 60:
             raise ArgumentError(
                 "draws",
-                "cannot refute so weak a claim, however many there are; audit a "
-                "smaller part",
+                "cannot refute a claim this weak, whatever their number; pass a stronger "
+                "claim",
             )
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
@@ -139,9 +148,8 @@ def check_draws(criterion: Criterion, draws: int, alarm: float) -> None:
         )
     raise ArgumentError(
         "draws",
-        f"{draws:,} cannot refute {criterion.name} = "
-        f"{criterion.claimed:g} whatever is wrong; "
-        f"make at least {high:,} of each input",
+        f"{draws:,} draws cannot refute {criterion.name} = {criterion.claimed:g}, "
+        f"whatever is wrong; pass draws={high} or more",
     )
 
 

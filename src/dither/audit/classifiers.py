@@ -1,5 +1,5 @@
-"""Small classifiers, as ways to look at an output: each makes one number of several, the
-higher the likelier the first input is.
+"""Small classifiers, as ways to look at an output: each makes one number of several,
+the higher the more likely the first input is.
 
 They are trained on draws that are not used again.
 """
@@ -26,8 +26,8 @@ STEPS = 12
 
 @dataclass(frozen=True)
 class Weighed:
-    """A view that adds up, over features, how much likelier each one's cell was on the
-    first side (naive Bayes).
+    """A view that adds up, over features, how much more likely each one's cell was on
+    the first side (naive Bayes).
     """
 
     features: tuple[Feature, ...]

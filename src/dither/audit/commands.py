@@ -57,12 +57,12 @@ class Command:
             given.seek(0)
             printed, code = self._run(given)
         if code:
-            unknown = ", as where there is no such command" if code == 127 else ""
-            raise CommandFailed(f"it ended with {code}{unknown}")
+            unknown = " (command not found)" if code == 127 else ""
+            raise CommandFailed(f"it ended with code {code}{unknown}")
         # A text would also be cut at signs such as U+2028, which end no line.
         lines = [one.decode("utf-8", "replace") for one in printed.splitlines()]
         if len(lines) != draws:
-            raise CommandFailed(f"it printed {len(lines):,} lines for {draws:,} draws")
+            raise CommandFailed(f"it printed {len(lines):,} lines instead of {draws:,}")
         return [_value(one) for one in lines]
 
     def _run(self, given: IO[bytes]) -> tuple[bytes, int]:
@@ -97,7 +97,7 @@ class Command:
             if size > MOST:
                 raise CommandFailed(f"it printed more than {MOST >> 20} MiB")
             if time.monotonic() >= ends:
-                raise TimedOut(f"no end after {self.timeout:g} s")
+                raise TimedOut(f"it did not end within {self.timeout:g} s")
             if part is None:
                 _wait(process.stdout, ends)
 
@@ -107,7 +107,7 @@ class Command:
         try:
             process.wait(max(ends - time.monotonic(), 0.01))
         except subprocess.TimeoutExpired:
-            raise TimedOut(f"no end after {self.timeout:g} s") from None
+            raise TimedOut(f"it did not end within {self.timeout:g} s") from None
         return b"".join(found)
 
 
@@ -136,13 +136,16 @@ def command(line: str, *, timeout: float = 10.0, batch: int = 1000) -> Command:
     """
     if not isinstance(line, str) or not line.strip():
         raise ArgumentError(
-            "line", "must be a shell command; pass one such as './release --epsilon 1'"
+            "line", "must be a shell command, such as './release --epsilon 1'"
         )
     if os.name != "posix":
-        raise ArgumentError("line", "is run on POSIX systems alone; pass a function")
+        raise ArgumentError(
+            "line", "cannot be run on this system, which is not POSIX; pass a function"
+        )
     if not 0 < timeout < float("inf"):
         raise ArgumentError(
-            "timeout", "must be seconds above 0; pass how long it may run, such as 10"
+            "timeout",
+            "must be a number of seconds above 0; pass the longest run time, such as 10",
         )
     return Command(line, float(timeout), whole("batch", batch, "pass 1000 or 1"))
 
@@ -155,8 +158,8 @@ def _text(value: Any) -> str:
     except (TypeError, ValueError):
         raise ArgumentError(
             "a",
-            f"{type(value).__name__} cannot be written on a line; pass a text, or "
-            "numbers and lists of them",
+            f"{type(value).__name__} cannot be written as a line of JSON; pass a string, "
+            "numbers, or lists of them",
         ) from None
 
 

@@ -70,7 +70,7 @@ NOT_AUDITED: Mapping[str, tuple[str, ...]] = {
         "science.synth.categories",
         "science.synth.dates",
         "science.synth.numbers",
-        "science.synth.truths",
+        "science.synth.booleans",
     ),
     "a setting of learn.train": (
         "learn.Adaptive",
@@ -193,13 +193,13 @@ def public() -> Iterator[str]:
 
 
 def missing() -> list[str]:
-    """What is neither audited nor listed with a reason."""
+    """Names that are neither audited nor listed with a reason."""
     known = _excused() | names(listed())
     return sorted(set(public()) - known)
 
 
 def stale() -> list[str]:
-    """What is listed with a reason and is audited, or is not there."""
+    """Names that are listed with a reason although they are audited or do not exist."""
     there = set(public())
     return sorted(_excused() & names(listed()) | _excused() - there)
 

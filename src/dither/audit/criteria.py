@@ -151,7 +151,7 @@ class Criterion(ABC):
         sides: int,
         z: float,
     ) -> Array:
-        """The same from right and wrong guesses of either input; most claims look at
+        """The bound from right and wrong guesses of either input; most claims look at
         them together.
         """
         return self.rough(first[0] + second[0], first[1] + second[1], draws, sides, z)
@@ -371,11 +371,10 @@ def criterion_of(claimed: Any) -> Criterion:
             kind = type(claimed).__name__
             raise ArgumentError(
                 "claimed",
-                f"{kind} is not audited itself; audit what follows: "
+                f"{kind} cannot be audited directly; pass the weaker guarantee "
                 "claimed.approx(1e-6)",
             )
     raise ArgumentError(
         "claimed",
-        f"must be a guarantee, not {type(claimed).__name__}; pass one "
-        "such as PureDP(1.0)",
+        f"must be a guarantee such as PureDP(1.0), not {type(claimed).__name__}",
     )

@@ -21,8 +21,7 @@ Progress = Callable[[int, int], None]
 AT_ONCE = 1 << 20
 ONE_BY_ONE = 1 << 14
 NUMBERS = 1 << 23
-"""How many draws one step makes at most, in one call or one by one, and how many
-numbers it holds.
+"""Largest number of draws in one step, in one call or one by one, and of numbers in it.
 """
 
 
@@ -61,9 +60,7 @@ class Caller:
     waiting: Waiting = field(default_factory=Waiting)
 
     def draws(self, value: Any, count: int, width: int = 1) -> Iterator[Any]:
-        """So many draws of outputs with so many numbers, step by step; at least one
-        step.
-        """
+        """Draw outputs of this size step by step; at least one step."""
         left = count
         while True:
             size = min(left, self._step(width))
@@ -76,7 +73,7 @@ class Caller:
                 return
 
     def alone(self, value: Any, count: int) -> list[Any]:
-        """So many draws, each from a call of its own."""
+        """Draws from one call each."""
         found = self._each(value, count)
         self._tell(count)
         return found
@@ -86,7 +83,7 @@ class Caller:
         return self._each(value, 1)[0]
 
     def raises(self, value: Any, count: int) -> bool:
-        """Whether any of so many draws raises, which are then forgotten."""
+        """Whether any of these draws raises; the draws are discarded."""
         return any(isinstance(one, Raised) for one in self._each(value, count))
 
     def _step(self, width: int) -> int:
@@ -115,7 +112,7 @@ class Caller:
         return _checked(found, size)
 
     def _each(self, value: Any, count: int) -> list[Any]:
-        """So many draws, from one call each."""
+        """Draws from one call each."""
         if self.crew is not None:
             return [self._single(one) for one in self.crew.alone(value, count)]
         found = (call(self.f, value, self.vectorized) for _ in range(count))
@@ -175,7 +172,7 @@ def _checked(found: Any, size: int) -> Any:
         )
         raise ArgumentError(
             "f",
-            f"returned {got} when asked for {size:,}; return one for each "
-            "draw, or pass vectorized=False",
+            f"the function returned {got} instead of {size:,}; return one "
+            "output per draw, or pass vectorized=False",
         )
     return rows

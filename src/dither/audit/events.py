@@ -21,13 +21,13 @@ __all__ = ["CHOICES", "Rule", "choose"]
 
 CUTS = 64
 CHOICES = ((4.0, 0.9), (0.0, 0.1))
-"""Two rules are judged: a cautious one, and a bold one for events that are seldom but
+"""Two rules are judged: a cautious one, and a bold one for events that are rare but
 tell much. For each: by how many standard deviations the counts by which rules are
 compared may be off, and its part of the alarm rate.
 """
 
 PLAIN = 0.01
-"""How much higher the bound of a less simple rule must be."""
+"""Margin by which the bound of a less simple rule must be higher."""
 
 Order = NDArray[np.intp]
 Counted = NDArray[np.int64]
@@ -45,7 +45,7 @@ class Rule:
         return bool((self.guesses == 1).any()), bool((self.guesses == -1).any())
 
     def count(self, outcomes: Outcomes) -> tuple[int, int]:
-        """How many draws it takes for the first input's, and for the second one's."""
+        """Number of outcomes in the first input's event, and in the second one's."""
         cells = np.bincount(self.feature.cells(outcomes), minlength=self.feature.count)
         return int(cells[self.guesses == 1].sum()), int(cells[self.guesses == -1].sum())
 
@@ -176,12 +176,12 @@ class _Known:
 
 
 def _beaten(score: float) -> float:
-    """What a rule must promise to be taken instead of a simpler one."""
+    """The minimum bound of a rule that replaces a simpler one."""
     return score + PLAIN * abs(score) if math.isfinite(score) else score
 
 
 def _cuts(count: int) -> NDArray[np.int64]:
-    """Where to cut an order: everywhere, or more densely towards the ends."""
+    """The places to cut an order: everywhere, or more densely towards the ends."""
     if count <= CUTS:
         return np.arange(count + 1)
     near = np.unique(np.geomspace(1, count / 2, CUTS // 2).astype(np.int64))

@@ -38,7 +38,7 @@ PARTS = 48
 
 @dataclass(frozen=True)
 class Odd:
-    """The kinds of output that are no numbers: those met more than once, families for
+    """The kinds of output that are not numbers: those met more than once, families for
     all others, and their names.
     """
 
@@ -77,7 +77,7 @@ class Odd:
 
 @dataclass(frozen=True)
 class Feature(ABC):
-    """Cells of a view, and beside them one cell for each kind of output that is no
+    """Cells of a view, and beside them one cell for each kind of output that is not a
     number, and one for new kinds.
     """
 
@@ -89,7 +89,7 @@ class Feature(ABC):
     @property
     @abstractmethod
     def own(self) -> int:
-        """How many cells numbers have."""
+        """Number of cells for numbers."""
 
     @property
     def count(self) -> int:
@@ -97,7 +97,7 @@ class Feature(ABC):
 
     @property
     def named(self) -> int:
-        """How many cells are ranges, one beside the other."""
+        """Number of cells that are adjacent ranges."""
         return 0
 
     @abstractmethod
@@ -272,8 +272,8 @@ def counted(feature: Feature, outcomes: Outcomes) -> NDArray[np.int64]:
 def log_ratio(
     first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """How much likelier each cell is on the first side, drawn towards even where little
-    was seen.
+    """The factor by which each cell is more likely on the first side, shrunk towards
+    even if few draws are in it.
     """
     found: NDArray[np.float64] = np.log((first + 0.5) / (first.sum() + 1)) - np.log(
         (second + 0.5) / (second.sum() + 1)

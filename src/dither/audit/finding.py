@@ -1,4 +1,4 @@
-"""What an audit found, in numbers and in two sentences."""
+"""The result of an audit, in numbers and in two sentences."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ class Finding:
     def sentences(self) -> tuple[str, str]:
         """What was found, and what it means."""
         sure, which = (
-            f"{100 * (1 - self.false_alarm):.7g} %",
+            f"{100 * (1 - self.false_alarm):.12g} %",
             f" of pair {self.pair + 1}" if self.pairs > 1 else "",
         )
         if not self.draws:
             return (
                 f"Refuted without a draw: {self.event}.",
-                "Whoever sees that tells the inputs apart for sure, and no "
-                f"guarantee allows it ({self.claimed}).",
+                "This event tells the inputs apart with certainty, and no guarantee "
+                f"allows it ({self.claimed}).",
             )
         if self.refuted:
             return (
                 f"Refuted: {self.measure} is at least {self.lower:.4g} with "
                 f"{sure} confidence, but was claimed to "
                 f"be {self._stated:.4g} ({self.claimed}).",
-                f"By this event the inputs{which} were told apart rightly in "
-                f"{self.right:,} of {self.guesses:,} "
-                f"guesses, among {self.draws:,} draws a side: {self.event}.",
+                f"By this event, {self.right:,} of {self.guesses:,} guesses of the "
+                f"input{which} were right, among {self.draws:,} draws of each input: "
+                f"{self.event}.",
             )
         return (
-            f"Not refuted: {self.draws:,} draws a side show that "
+            f"Not refuted: {self.draws:,} draws of each input show that "
             f"{self.measure} is at least {self.lower:.4g}, "
             f"with {sure} confidence, which the claim allows ({self.claimed}).",
-            "That is no proof that the claim holds: other inputs, other "
-            "events or more draws may still refute it.",
+            "This does not prove that the claim holds: other inputs, other events or "
+            "more draws may still refute it.",
         )
 
     @property

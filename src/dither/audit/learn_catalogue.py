@@ -32,12 +32,12 @@ def _fitted(make: Callable[[], Any], target: int, data: Any) -> Any:
 
 
 def _numbers(names: str, model: Any) -> Any:
-    """What a fit publishes."""
+    """The published parts of a fit."""
     return np.concatenate([np.ravel(getattr(model, one)) for one in names.split()])
 
 
 def _probabilities(model: Any) -> Any:
-    """What a model says about the person who is far away, and about one who is not."""
+    """The model's prediction for the person who is far away, and for one who is not."""
     return np.ravel(model.predict_proba(np.array([[1.0, 1.0], [0.5, 0.5]])))
 
 
@@ -151,7 +151,9 @@ def _trained() -> Iterator[Asked]:
 
 
 def _voted() -> Iterator[Asked]:
-    """Five teachers and two queries, and the same where one has changed its mind."""
+    """Five teachers and two queries, and the same after one teacher has changed its
+    vote.
+    """
     from dither.learn import pate
 
     votes, others = np.zeros((5, 2), np.int64), np.zeros((5, 2), np.int64)
@@ -163,7 +165,7 @@ def _voted() -> Iterator[Asked]:
     }
 
     def labels(release: Any) -> Any:
-        """The label of each query, -1 where it has none."""
+        """The label of each query, or -1 if it has no label."""
         found = np.full(2, -1)
         found[release.places] = release.labels
         return found
@@ -215,7 +217,7 @@ def _federated() -> Iterator[Asked]:
 
 
 def _hospitals() -> Iterator[Asked]:
-    """One hospital, whose account is made anew for each draw."""
+    """One hospital, whose account is made again for each draw."""
     import torch
 
     from dither.learn import hospitals

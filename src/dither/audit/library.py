@@ -77,7 +77,9 @@ def everything(
     sure = confidence_level("confidence", confidence)
     chosen = listed(only)
     if not chosen:
-        raise ArgumentError("only", f"{only!r:.40} is in no name; pass part of one")
+        raise ArgumentError(
+            "only", f"no name contains {only!r:.40}; pass a part of a name"
+        )
     each = float(1 - (1 - sure) / len(chosen))
 
     def audited(number: int) -> Finding:
@@ -106,7 +108,10 @@ def _findings(
     for job in crew.finished(jobs):
         (found,) = job.found
         if isinstance(found, Raised):
-            raise ArgumentError("workers", f"one raised {found.name}: {found.message}")
+            raise ArgumentError(
+                "workers",
+                f"a worker raised {found.name}: {found.message}; try workers=0",
+            )
         yield found
 
 

@@ -35,7 +35,8 @@ def left_out(dataset: Dataset, unit: Any) -> Any:
         if not any(_rows(session, dataset, table, found) for table in owned):
             raise ArgumentError(
                 "unit",
-                f"{unit!r:.60} has no row in the data; pass the id of one that has",
+                f"the unit {unit!r:.60} does not have a row in the data; pass the id of a "
+                "unit that has one",
             )
     return found
 
@@ -44,14 +45,14 @@ def _owned(catalogue: Catalogue) -> list[Table]:
     if catalogue.unit.relation is Relation.REPLACE:
         raise ArgumentError(
             "without",
-            "is missing: here neighbours replace a unit; open one and pass "
-            "it as without",
+            "is missing, because neighbours of this dataset replace a unit; open a "
+            "neighbour and pass it as without",
         )
     if catalogue.rows_are_units:
         raise ArgumentError(
             "without",
-            "is missing: rows have no id to leave out; open the data less a "
-            "row and pass it",
+            "is missing, because rows do not have ids; open the data without one row and "
+            "pass it as without",
         )
     return [table for table in catalogue.private if table.owner is not None]
 

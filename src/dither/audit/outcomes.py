@@ -1,9 +1,9 @@
 """Outputs of any kind, as arrays: numbers of one width, and a kind for everything else.
 
 What a callable raises, NaN, an output of another type or another number of numbers are
-outcomes like any other: whoever sees the release sees them too. Kinds come in families
-(one for each type of exception, each type of object, each number of numbers): a kind
-that was not met before still tells its family.
+outcomes like any other: anyone who sees the release sees them too. Kinds come in
+families (one for each type of exception, each type of object, each number of numbers):
+a kind that was not met before still tells its family.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Described:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """One row for each draw. `numbers` says which rows hold numbers; `alone` which came
-    from a call for one draw.
+    """One row for each draw. `numbers` marks the rows that hold numbers, `alone` those
+    that came from a call for one draw.
     """
 
     values: NDArray[Any]
@@ -253,7 +253,7 @@ def _array(outputs: Any) -> tuple[NDArray[Any] | None, int]:
 
 
 def _all_numbers(output: Any) -> list[Any] | None:
-    """The numbers in an output; none where it has no end, as a list that holds itself."""
+    """The numbers in an output; none if it has no end, as a list that holds itself."""
     try:
         return _numbers(output)
     except RecursionError:
@@ -284,8 +284,8 @@ def _plain(items: Iterable[Any]) -> list[Any] | None:
 
 
 def _number(item: Any) -> list[Any]:
-    """A number; a whole one beyond 64 bits as its size and its last bits; nothing for
-    what is none.
+    """A number; an integer beyond 64 bits as its size and its last bits; nothing for
+    other values.
     """
     if not isinstance(item, int):
         return [item] if isinstance(item, float) else []

@@ -91,8 +91,8 @@ def _opened(argument: str, dataset: Any) -> Dataset:
     if not isinstance(dataset, Dataset):
         raise ArgumentError(
             argument,
-            f"must be an open dataset, not {type(dataset).__name__}; pass "
-            "what dither.open makes",
+            f"must be an open dataset, not {type(dataset).__name__}; pass the result of "
+            "dither.open",
         )
     return dataset
 
@@ -105,22 +105,24 @@ def _neighbour(dataset: Dataset, unit: Any, without: Any) -> Dataset:
         if unit is None:
             raise ArgumentError(
                 "unit",
-                "is missing; pass the id of the unit to leave out, or a "
-                "neighbour as without",
+                "is missing; pass the id of the unit to leave out, or a neighbouring "
+                "dataset as without",
             )
         return dataset
     if unit is not None:
-        raise ArgumentError("without", "is given beside unit; pass one or the other")
+        raise ArgumentError(
+            "without", "cannot be passed together with unit; pass one or the other"
+        )
     other = _opened("without", without)
     if other.catalogue.unit != dataset.catalogue.unit:
         raise ArgumentError(
             "without",
-            f"is about {other.catalogue.unit}, not {dataset.catalogue.unit}; "
-            "open both alike",
+            f"has the unit {other.catalogue.unit}, not {dataset.catalogue.unit}; open "
+            "both with the same unit",
         )
     if _columns(other.catalogue) != _columns(dataset.catalogue):
         raise ArgumentError(
-            "without", "has other tables or columns; open both under the same names"
+            "without", "has other tables or columns; open both with the same names"
         )
     return other
 

@@ -1,7 +1,7 @@
 """Everything a question releases, drawn again and again over exact integers that the
 engine gives once.
 
-Keys are named anew, radii are chosen anew, and all noise is fresh in every draw; what
+Keys are named again, radii are chosen again, and all noise is fresh in every draw; what
 the engine computes for given keys and a given radius is kept. The secret salt by which
 units above a cap keep some of their keys is the same in all draws and for both
 neighbours: the guarantee holds for every salt.
@@ -20,6 +20,9 @@ from dither.query.collect.runner import Runner
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
+
+WIDEST = 1 << 62
+"""Exact sums are held within ± this."""
 
 __all__ = ["Redrawn"]
 
@@ -84,7 +87,7 @@ class Redrawn:
         return np.concatenate(parts, axis=1)
 
     def _width(self, measurement: Measurement) -> int:
-        """How many numbers a measurement has for each private key."""
+        """Number of numbers in a measurement for each private key."""
         publics = [
             len(key.values) for key in self.plan.question.keys if key.values is not None
         ]
@@ -108,8 +111,8 @@ class Redrawn:
     def _item(
         self, m: int, measurement: Measurement, named: Named, size: int
     ) -> tuple[Integers, Integers]:
-        """What a radius was chosen from, with the radius, and the noisy numbers; a row
-        for each draw.
+        """The data from which a radius was chosen, with the radius, and the noisy
+        numbers; a row for each draw.
         """
         if measurement.radius is not None:
             return np.zeros((size, 0), np.int64), self._noisy(
@@ -153,7 +156,7 @@ class Redrawn:
             )
             self._known[m, named, radius] = self.runner.totals(m, radius), hidden
         exact, hidden = self._known[m, named, radius]
-        totals = np.tile(exact, (size, 1, 1))
+        totals = np.tile(np.clip(exact, -WIDEST, WIDEST).astype(np.int64), (size, 1, 1))
         if measurement.vector.kind is Kind.TREE:
             noisy = self.plan.tree(measurement, radius).noisy(totals)
         else:
@@ -162,7 +165,9 @@ class Redrawn:
             cut = np.zeros((size, len(exact), 1), np.int64)
             if hidden is not None:
                 cut = self.plan.hidden(measurement, radius).release(
-                    np.tile(hidden, (size, 1, 1))
+                    np.tile(
+                        np.clip(hidden, -WIDEST, WIDEST).astype(np.int64), (size, 1, 1)
+                    )
                 )
             noisy = np.concatenate([noisy, cut], axis=2)
         return noisy.reshape(size, -1)

@@ -18,7 +18,7 @@ from dither.noise import uniform_integers
 __all__ = ["reseed"]
 
 DEPTH, MOST = 4, 10_000
-"""How many steps away, and how many things in all, are looked at."""
+"""The depth and the total number of objects that are looked at."""
 
 
 def reseed(f: Callable[..., Any]) -> None:

@@ -51,7 +51,7 @@ class RunTime:
         told = (
             "Run time tells the inputs apart"
             if self.warns
-            else "Run time was not seen to tell the inputs apart"
+            else "Run time was not found to tell the inputs apart"
         )
         first, second = (f"{1000 * one:.3g}" for one in self.medians)
         return (
@@ -59,8 +59,8 @@ class RunTime:
             f"({self.low:.3f} to {self.high:.3f}; a coin has 0.5), and the distance of "
             f"the two at least {self.apart:.3f}, in {self.runs:,} calls of each "
             f"(medians {first} and {second} ms).\n"
-            "This is a warning and no finding: how long a call takes is outside of every "
-            "guarantee. Show answers at a time that is fixed in advance."
+            "This is a warning and not a finding: how long a call takes is outside of "
+            "every guarantee. Show answers at a time that is fixed in advance."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,10 +93,14 @@ def run_time(
     one half of the calls chose and a Clopper–Pearson bound on the other half.
     """
     if not callable(f):
-        raise ArgumentError("f", f"must be a callable, not {type(f).__name__}")
+        raise ArgumentError(
+            "f", f"{type(f).__name__} is not callable; pass a function of one input"
+        )
     many = whole("runs", runs, "pass how many calls of each input, such as 200")
     if many < FEWEST:
-        raise ArgumentError("runs", f"must be {FEWEST} or more; pass some, such as 200")
+        raise ArgumentError(
+            "runs", f"must be {FEWEST} or more; pass a number such as 200"
+        )
     alarm = 1 - float(confidence_level("confidence", confidence))
     sides = _order(many)
     size = takes_size(f)

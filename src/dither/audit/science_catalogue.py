@@ -70,7 +70,7 @@ def _stated(ask: Callable[[Any], Any], data: Any) -> Guarantee:
 
 
 def changed(values: Any, to: Any, place: int = 0) -> Any:
-    """The same, with one person's value replaced."""
+    """The input with one person's value replaced."""
     found = np.array(values)
     found[place] = to
     return found
@@ -186,7 +186,7 @@ def _census() -> Iterator[Asked]:
 def _synth() -> Iterator[Asked]:
     from dither.science import synth
 
-    domain = {"ill": synth.truths(), "ward": synth.categories(["A", "B"])}
+    domain = {"ill": synth.booleans(), "ward": synth.categories(["A", "B"])}
     wards = ["A", "B", "A", "B", "A"]
     ills = [True, False, True, False, False]
 
@@ -272,8 +272,8 @@ def _on_average(values: Any) -> float:
 
 
 def _halves(ask: Callable[..., Any], options: dict[str, Any], values: Any) -> Any:
-    """The two arms; where more people are declared, everybody but the first counts
-    several times over.
+    """The two arms; if more people are declared, everybody but the first counts several
+    times over.
     """
     first, second = values[:20], values[20:]
     if options["sizes"][0] > len(first):

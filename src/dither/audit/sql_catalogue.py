@@ -27,7 +27,7 @@ own.
 @dataclass(frozen=True)
 class SqlCase:
     """A question and what it may cost. Those that choose a radius or name keys are
-    drawn more seldom.
+    drawn more rarely.
     """
 
     name: str

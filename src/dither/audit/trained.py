@@ -28,7 +28,7 @@ from dither.privacy.numbers import confidence_level, down, float_down, whole
 __all__ = ["Canaries", "training"]
 
 SHARES = (1.0, 0.5, 0.2, 0.1)
-"""Of the canaries that are guessed. All are judged and share the alarm rate."""
+"""Shares of the canaries that are guessed. All are judged and share the alarm rate."""
 FEWEST = 20
 LARGEST = 60.0
 STEPS = 60
@@ -45,7 +45,7 @@ class Canaries(Finding):
 
     @property
     def sentences(self) -> tuple[str, str]:
-        sure = f"{100 * (1 - self.false_alarm):.7g} %"
+        sure = f"{100 * (1 - self.false_alarm):.12g} %"
         guessed = (
             f"{self.right:,} of {self.guesses:,} guesses about {self.draws:,} canaries "
             "were right"
@@ -59,7 +59,7 @@ class Canaries(Finding):
         return (
             f"Not refuted: {guessed}, so ε is at least {self.lower:.4g}, with {sure} "
             f"confidence, which the claim allows ({self.claimed}).",
-            "That is no proof that the claim holds: other canaries, other scores or "
+            "This does not prove that the claim holds: other canaries, other scores or "
             "more of them may still refute it.",
         )
 
@@ -91,7 +91,7 @@ def training(
     many = whole("canaries", canaries, "pass how many to use, such as 1000")
     if many < FEWEST:
         raise ArgumentError(
-            "canaries", f"must be {FEWEST} or more; pass more, such as 1000"
+            "canaries", f"must be {FEWEST} or more; pass a number such as 1000"
         )
     alarm = float_down(1 - confidence_level("confidence", confidence))
     included = np.asarray(uniform_integers(2, many) == 1)
@@ -130,8 +130,8 @@ def _scores(found: Any, many: int) -> NDArray[np.float64]:
     if scores.shape != (many,):
         raise ArgumentError(
             "f",
-            f"must return {many:,} scores, one for each canary; it returned "
-            f"{type(found).__name__} of another shape",
+            f"the function must return {many:,} scores, not {type(found).__name__} of "
+            "another shape; return one number for each canary",
         )
     # Of what is no number nothing is known: it goes to the middle
     known = scores[~np.isnan(scores)]
@@ -163,7 +163,7 @@ def _judged(
 
 
 def _chance(right: int, guesses: int, epsilon: float, slack: float) -> float:
-    """The largest probability of so many right guesses under (ε, δ)-DP."""
+    """The largest probability of this number of right guesses under (ε, δ)-DP."""
     each = 1 / (1 + math.exp(-epsilon))
     tail = math.exp(log_tail(right, guesses, each))
     if not slack or right < 1:

@@ -186,7 +186,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Split:
-    """How many draws of each input choose the event, and how many of each judge it."""
+    """Number of draws of each input that choose the event, and number that judge it."""
 
     choosing: int
     judging: tuple[int, int]
@@ -243,8 +243,8 @@ def _check_works(caller: Caller, a: Any, b: Any) -> None:
 
 
 WAYS_OUT = {
-    "CommandFailed": "pass a command that prints a line for each line it reads, and ends with 0",
-    TIMED_OUT: "pass a longer timeout, or something faster",
+    "CommandFailed": "pass a command that prints one line for each line it reads and ends with code 0",
+    TIMED_OUT: "pass a longer timeout or a faster function",
 }
 
 
@@ -252,7 +252,8 @@ def _raising(name: str, message: str = "") -> ArgumentError:
     said = f" ({clean(message[:SHOWN])})" if message else ""
     way_out = WAYS_OUT.get(name, "pass what f(x) or f(x, size) accepts")
     return ArgumentError(
-        "f", f"raised {name} in every draw on both inputs{said}; {way_out}"
+        "f",
+        f"the function raised {name} in every draw on both inputs{said}; {way_out}",
     )
 
 

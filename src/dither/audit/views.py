@@ -1,5 +1,5 @@
-"""What to look at: exact values, ranges, low bits, draws from calls of their own; for
-several numbers, classifiers.
+"""The views of an output: exact values, ranges, low bits, draws from calls of their
+own; for several numbers, classifiers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = ["features"]
 
 COLUMNS = 16
 CURVED = 5
-"""How many columns classifiers look at, those that differ most; one with products, fewer."""
+"""Number of columns that classifiers look at (those that differ most); fewer for one
+with products.
+"""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -165,7 +167,7 @@ def _last_four(view: Any, outcomes: Outcomes) -> NDArray[np.int64]:
 
 REAL_BITS = (
     ("the place of the lowest bit", _lowest),
-    ("the place of the lowest bit, beside the size,", _lowest_by_size),
+    ("the place of the lowest bit, together with the size,", _lowest_by_size),
     ("the last three bits", _last_three),
 )
 INTEGER_BITS = (("the last four bits", _last_four),)

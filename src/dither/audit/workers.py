@@ -6,6 +6,7 @@ they were ready: a draw that takes longer must not be judged instead of chosen f
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 import sys
@@ -13,7 +14,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -31,7 +32,7 @@ ALONE, TOGETHER = 64, 1 << 14
 """Draws of one job. They do not depend on how many workers there are."""
 
 PATIENCE = 60.0
-"""Seconds that an audit waits, in all, for calls that run into their time limit."""
+"""Seconds that an audit waits, in total, for calls that run into their time limit."""
 GRACE = 1.0
 """Seconds that a worker has to end what it started, before it is killed."""
 
@@ -47,7 +48,7 @@ def call(f: Call, value: Any, vectorized: bool) -> Any:
 
 
 def call_many(f: Call, value: Any, size: int) -> Any:
-    """So many draws of one call, or what it raised."""
+    """Draws of one call, or the error that it raised."""
     try:
         return f(value, size) if size else []
     except (Exception, SystemExit) as error:
@@ -56,7 +57,7 @@ def call_many(f: Call, value: Any, size: int) -> Any:
 
 @dataclass
 class Waiting:
-    """How many calls hung. An audit gives up where that takes too long."""
+    """Number of calls that hung. An audit gives up if that takes too long."""
 
     hung: int = 0
 
@@ -65,14 +66,14 @@ class Waiting:
         if self.hung * limit > PATIENCE:
             raise ArgumentError(
                 "timeout",
-                f"{self.hung:,} calls gave no output within {limit:g} s, and an "
-                "audit does not wait for more; pass a shorter one, or audit what ends",
+                f"{self.hung:,} calls did not return within {limit:g} s, and an audit "
+                "does not wait longer; pass a shorter timeout, or a function that returns",
             )
 
 
 @dataclass
 class Job:
-    """So many draws of one input: one call for each, or one call for all."""
+    """Draws of one input: one call for each, or one call for all."""
 
     side: int
     size: int
@@ -111,7 +112,7 @@ class Crew:
         return next(n for n, one in enumerate(self.inputs) if one is value)
 
     def alone(self, value: Any, count: int) -> list[Any]:
-        """So many draws, each from a call of its own."""
+        """Draws from one call each."""
         return [
             one for job in self._jobs(value, count, ALONE, True) for one in job.found
         ]
@@ -172,15 +173,15 @@ class _Worker:
         about = (theirs, self._crew.f, self._crew.vectorized, tuple(self._crew.inputs))
         self._process = context.Process(target=_work, args=about, daemon=True)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _garbage_kept():
                 # Of forking while other threads run, which a worker does not need
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self._process.start()
         except (TypeError, AttributeError, ValueError) as problem:
             raise ArgumentError(
                 "f",
-                "cannot be sent to other processes; define it at the top of a module, "
-                "or pass workers=0",
+                "the function cannot be sent to other processes; define it at the top of "
+                "a module, or pass workers=0",
             ) from problem
         theirs.close()
 
@@ -224,7 +225,7 @@ class _Worker:
             self.job = None
 
     def _again(self, instead: Raised) -> None:
-        """Another process goes on after the call that did not return."""
+        """Another process continues after the call that did not return."""
         self.stop()
         self._start()
         if self.job is not None:
@@ -238,6 +239,20 @@ class _Worker:
         self._process.join()
         self._process.close()
         self.pipe.close()
+
+
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Processes that start here never collect what this process has yet to collect: what
+    holds threads or connections may crash there, and a crash is an output.
+    """
+    already = gc.get_freeze_count()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        if not already:
+            gc.unfreeze()
 
 
 class _Stopped(BaseException):

@@ -1,5 +1,5 @@
-"""What an ε means for one person: how far it lets a belief move, and how well anybody
-can tell that they took part.
+"""The meaning of an ε for one person: how far it lets a belief move, and how well
+anybody can tell that they took part.
 """
 
 from __future__ import annotations
@@ -85,15 +85,17 @@ class Meaning(Explanation):
 
     def __post_init__(self) -> None:
         way_out = (
-            "pass what was believed before, such as 0.5; a certain belief is "
-            "moved by nothing"
+            "pass the belief before the release, such as 0.5; a certain belief never "
+            "changes"
         )
         checked = {
             "epsilon": check.epsilon(self.epsilon),
             "delta": check.delta(self.delta),
             "prior": check.between("prior", self.prior, way_out),
             "group": check.count(
-                "group", self.group, "pass how many people belong together, such as 5"
+                "group",
+                self.group,
+                "pass the number of people who belong together, such as 5",
             ),
             "relation": _relation(self.relation),
         }
@@ -102,8 +104,8 @@ class Meaning(Explanation):
         if self.promise[1] >= 1.0:
             raise ArgumentError(
                 "group",
-                f"δ grows to 1 for {self.group:,} people, which promises nothing; "
-                "pass fewer",
+                f"δ grows to 1 for a group of {self.group:,} people, which protects none of "
+                "them; pass a smaller group",
             )
 
     @cached_property
@@ -135,7 +137,8 @@ class Meaning(Explanation):
         if not 0.0 <= prior <= 1.0:
             raise ArgumentError(
                 "prior",
-                f"must lie from 0 to 1, not {prior}; pass what was believed before",
+                f"must be between 0 and 1, not {prior}; pass the belief before the "
+                "release, such as 0.5",
             )
         loss = self._widest()
         return laws.posterior(prior, -loss), laws.posterior(prior, loss)
@@ -248,7 +251,8 @@ def _relation(value: Any) -> Relation:
         return Relation(value)
     except ValueError:
         raise ArgumentError(
-            "relation", f'{value!r} is unknown; pass "add/remove" or "replace"'
+            "relation",
+            f'{value!r:.40} is not a relation; pass "add/remove" or "replace"',
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The words of an ε: two sentences, a table, and what one should know beside them."""
+"""The words of an ε: two sentences, a table, and some notes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ CONFIDENCE = 0.95
 POPULATION = (
     "This bounds what one's own record adds. It does not hide facts "
     "about everybody, which a release without that "
-    "record shows as well; and people whose records go together need "
-    "the promise of a group."
+    "record shows as well; and correlated records need group privacy."
 )
 DELTA = (
     "δ is neither the chance of a disaster nor of losing more than "
@@ -100,10 +99,10 @@ def _beliefs(meaning: Meaning) -> Rows:
         f"{words.at_least(low)} to {words.at_most(high)}",
     )
     if not missed:
-        return ("any answer, with against without", likely), becomes
+        return ("any answer, with or without you", likely), becomes
     return (
         (
-            "any set of answers, with against without",
+            "any set of answers, with or without you",
             f"{likely}, plus {words.tiny(missed)}",
         ),
         becomes,
@@ -152,7 +151,7 @@ def _gaussian(meaning: Meaning) -> Rows:
 
 
 def others(meaning: Meaning) -> Rows:
-    """What the same ε means for what the record says, and for a family."""
+    """The meaning of the ε for a record's content, and for a family."""
     if meaning.group > 1:
         return ()
     family = (

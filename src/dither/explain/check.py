@@ -1,5 +1,5 @@
 """Arguments of explanations, checked. ε = 0 can be explained, though no mechanism takes
-it; a truth is no number.
+it; a boolean is not a number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WIDEST = 1e150
 
 
 def number(argument: str, value: Any, way_out: str) -> Any:
-    """The value, unless it is a truth value, which Python would take for 0 or 1."""
+    """The value, unless it is a boolean, which Python would take for 0 or 1."""
     if type(value).__name__ in ("bool", "bool_"):
         raise ArgumentError(argument, f"must be a number, not {value}; {way_out}")
     return value
@@ -73,16 +73,18 @@ def bounds(value: Any) -> tuple[float, float]:
     """
     way_out = "pass the public low and high end, such as (0, 110)"
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise ArgumentError("bounds", f"must be two numbers; {way_out}")
+        raise ArgumentError("bounds", f"must be a pair of numbers; {way_out}")
     low, high = (
         fraction("bounds", number("bounds", end, way_out), way_out) for end in value
     )
     if not -WIDEST <= low < high <= WIDEST:
-        raise ArgumentError("bounds", f"must rise, within ±{WIDEST:g}; {way_out}")
+        raise ArgumentError(
+            "bounds", f"must be two increasing numbers within ±{WIDEST:g}; {way_out}"
+        )
     if float(high) - float(low) < 1 / WIDEST:
         raise ArgumentError(
             "bounds",
-            f"lie too close to one another; {way_out}, or measure in smaller units",
+            f"are too close together; {way_out}, or use smaller units",
         )
     return float(low), float(high)
 

@@ -223,7 +223,7 @@ class Deployments(Explanation):
 
     @property
     def _ranked(self) -> list[Deployment]:
-        """Those with an ε, the smallest first; then the others."""
+        """Uses with an ε, the smallest first; then the others."""
         return sorted(
             self.published, key=lambda one: (one.epsilon is None, one.epsilon or 0.0)
         )
@@ -268,8 +268,8 @@ class Deployments(Explanation):
     @property
     def notes(self) -> tuple[str, ...]:
         return (
-            "This is no endorsement: that somebody published an ε does not make it "
-            "right for other people.",
+            "This list is not an endorsement: a published ε is not automatically right "
+            "for other people.",
             "Local: the device adds the noise. Central: a trusted curator does. A "
             "figure that could not be checked is left out, never guessed.",
         )
@@ -300,7 +300,7 @@ class Deployments(Explanation):
 
 
 def _place(own: float, known: Sequence[float]) -> str:
-    """Where an ε lies among those that are known."""
+    """The rank of an ε among those that are known."""
     less = sum(one < own for one in known)
     mine = f"An ε of {words.tiny(own)} is"
     if less == 0:

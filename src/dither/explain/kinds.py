@@ -108,9 +108,9 @@ class Definitions(Explanation):
             ),
             Definition(
                 "(ε, δ)",
-                f"the same for every event, but for {missed} of probability",
+                f"the same for every event, except for a probability of {missed}",
                 "the curator",
-                "to state what many answers promise together",
+                "to give one guarantee for many answers",
                 self.gaussian_error,
             ),
             Definition(

@@ -68,8 +68,8 @@ def power(false_positives: float, epsilon: float, delta: float = 0.0) -> float:
 
 
 def guess(prior: float, epsilon: float, delta: float = 0.0) -> float:
-    """How often the best guess is right, starting from a prior: at one of the three
-    corners of the ROC curve.
+    """Probability that the best guess is right, starting from a prior: at one of the
+    three corners of the ROC curve.
     """
     always_no = 1.0 - prior + prior * delta
     always_yes = prior + (1.0 - prior) * delta
@@ -108,8 +108,8 @@ def group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
 
 
 def gaussian_power(false_positives: float, mu: float) -> float:
-    """The most true positives of a test with so many false ones, for Gaussian noise:
-    Φ(Φ⁻¹(a) + μ).
+    """The largest rate of true positives at this rate of false ones, for Gaussian
+    noise: Φ(Φ⁻¹(a) + μ).
     """
     if not 0.0 < false_positives < 1.0:
         return 0.0 if false_positives <= 0.0 else 1.0
@@ -122,8 +122,8 @@ def gaussian_advantage(mu: float) -> float:
 
 
 def gaussian_beyond(mu: float, epsilon: float) -> float:
-    """How often Gaussian noise moves odds by more than e^ε, up or down: the loss is
-    N(μ²/2, μ²).
+    """Probability that Gaussian noise moves odds by more than e^ε, up or down: the loss
+    is N(μ²/2, μ²).
     """
     up, down = mu / 2.0 - epsilon / mu, -mu / 2.0 - epsilon / mu
     return (math.erfc(-up / _ROOT2) + math.erfc(-down / _ROOT2)) / 2.0

@@ -15,7 +15,9 @@ __all__ = ["LEVELS", "error", "oracle"]
 
 YES_OR_NO = 2
 LEVELS = 6
-"""A quantile is read off a tree of counts with so many levels below its root: 64 bins."""
+"""Number of levels below the root of the tree of counts that a quantile is read off: 64
+bins.
+"""
 
 
 def error(
@@ -38,7 +40,7 @@ def error(
 
 
 def oracle(query: str, epsilon: float, bins: int) -> str:
-    """What the devices do."""
+    """The method that the devices use."""
     if query in ("count", "histogram"):
         return _chosen(epsilon, YES_OR_NO if query == "count" else bins, 0.0)[0]
     return "a tree of counts" if query == "quantile" else "one bit for each number"

@@ -33,7 +33,7 @@ class Axis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Where a number lies, from 0 to 1; those outside lie at the ends."""
+        """The position of a number, from 0 to 1; those outside lie at the ends."""
         inside = min(max(value, self.low), self.high)
         if not self.log:
             return (inside - self.low) / (self.high - self.low)
@@ -42,7 +42,7 @@ class Axis:
 
 
 def percents(label: str) -> Axis:
-    """From 0 to 100 %."""
+    """Percentages from 0 to 100 %."""
     return Axis(label, 0.0, 1.0, tuple((i / 4, f"{25 * i} %") for i in range(5)))
 
 
@@ -96,7 +96,7 @@ class Panel:
         return self._with(f"{drawn}{DASHES if dashed else ''}/>")
 
     def area(self, upper: Sequence[Point], lower: Sequence[Point]) -> Panel:
-        """What lies between two lines."""
+        """The area between two lines."""
         outline = self._path([*upper, *reversed(lower)])
         return self._with(f'<path d="{outline}Z" fill="{ACCENT}" fill-opacity="0.22"/>')
 
@@ -108,7 +108,7 @@ class Panel:
         )
 
     def ring(self, point: Point) -> Panel:
-        """An open dot, told apart from a full one without its colour."""
+        """An open dot, distinguished from a full one without its colour."""
         x, y = self.at(point)
         paint = f'fill="none" stroke="{ACCENT}" stroke-width="2"'
         return self._with(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" {paint}/>')
@@ -135,7 +135,7 @@ class Panel:
         dashed: bool = False,
         area: bool = False,
     ) -> Panel:
-        """What a line or an area is, below the plot."""
+        """The legend of a line or an area, below the plot."""
         x, y = self._next_name()
         colour, width = (
             (ACCENT, 10 if area else 2.5) if accent else ("currentColor", 1.2)

@@ -30,7 +30,7 @@ bench/explain_plan.py measured them (bench/results/explain_plan.json).
 
 
 def exact_variance(epsilon: float) -> float:
-    """That of integer Laplace noise: 2q/(1 − q)² with q = e^(−ε), just below 2/ε²."""
+    """Variance of integer Laplace noise: 2q/(1 − q)² with q = e^(−ε), just below 2/ε²."""
     return 2.0 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
 
 

@@ -1,5 +1,5 @@
-"""What a number of questions takes: ε, people, questions or error, whichever is left
-open.
+"""The solution for a number of questions: ε, people, questions or error, whichever is
+left open.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ NEAR = 1 - 1e-9
 """A search ends a little above what it looks for; four digits are tried from below."""
 OPEN = ("epsilon", "n", "questions", "error")
 NOTES = (
-    "Each answer is within its ± by itself; all of them at once are so more rarely.",
+    "The ± holds for each answer by itself; all answers are within it at once less often.",
     "This is the noise alone. Clipping to the bounds, units with several rows, and "
-    "asking a sample of people come on top; `preview` says them for a question.",
+    "asking a sample of people come on top; `preview` includes them for a question.",
 )
 
 
@@ -107,10 +107,10 @@ class Plan(Explanation):
     @property
     def _solved(self) -> str:
         return {
-            "epsilon": "no smaller ε of four digits will do",
-            "n": "fewer people will not do",
-            "questions": "one question more will not fit",
-            "error": "no smaller error of four digits will do",
+            "epsilon": "a smaller ε of four digits is not enough",
+            "n": "fewer people are not enough",
+            "questions": "one more question does not fit",
+            "error": "a smaller error of four digits cannot be reached",
         }[self.solved]
 
     @property
@@ -140,10 +140,11 @@ class Plan(Explanation):
         """An answer within its ± of ranks is no finer than the places it may have."""
         if self.asked.query != "quantile":
             return ()
-        places = 2**LEVELS if self.asked.model == LOCAL else POINTS - 1
+        local = self.asked.model == LOCAL
+        steps = f"{2**LEVELS:,} equal" if local else f"at most {POINTS:,}"
         return (
-            f"A quantile is one of {places:,} equal steps between the bounds; the ranks "
-            "of all people within one step come on top.",
+            f"A quantile is one of {steps} steps between the bounds; the ranks of all "
+            "people within one step come on top.",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -203,7 +204,8 @@ def plan(
     missed = check.delta(delta)
     if missed and asked.model == LOCAL:
         raise ArgumentError(
-            "delta", "is for an account; devices add up ε, leave it out"
+            "delta",
+            'cannot be used with model="local", because devices add up ε only; leave it out',
         )
     known = _known(error, n, questions, epsilon)
     solved = next(name for name in OPEN if known[name] is None)
@@ -215,7 +217,7 @@ def _asked(
 ) -> Asked:
     if query not in QUERIES:
         listed = ", ".join(QUERIES)
-        raise ArgumentError("query", f"{query!r:.40} has no plan; pass one of {listed}")
+        raise ArgumentError("query", f"cannot be {query!r:.40}; pass one of {listed}")
     if model not in (CENTRAL, LOCAL):
         raise ArgumentError("model", f'must be "central" or "local", not {model!r:.40}')
     level = "pass the level of the quantile, such as 0.5 for the median"
@@ -230,14 +232,17 @@ def _asked(
 
 
 def _known(error: Any, n: Any, questions: Any, epsilon: Any) -> dict[str, Any]:
-    """What was stated, checked; exactly one thing is left open."""
+    """The stated quantities, checked; exactly one of them is left open."""
     stated = {"epsilon": epsilon, "n": n, "questions": questions, "error": error}
     left = [name for name, value in stated.items() if value is None]
     if len(left) != 1:
-        found = f"{' and '.join(left)} are" if left else "none is"
+        *most, last = left or ["all four"]
+        found = "are missing" if most else "is missing" if left else "are passed"
+        found = f"{', '.join(most)}{' and ' * bool(most)}{last} {found}"
         raise ArgumentError(
             left[0] if left else "epsilon",
-            f"{found} open; leave exactly one of {', '.join(stated)} out, and it is found",
+            "pass exactly three of epsilon, n, questions and error, and the plan computes "
+            f"the fourth; {found}",
         )
     people = "pass a public number of people, such as 200"
     checks: dict[str, Callable[[Any], Any]] = {
@@ -253,22 +258,20 @@ def _known(error: Any, n: Any, questions: Any, epsilon: Any) -> dict[str, Any]:
 
 
 def _part(value: Any) -> float:
-    found = check.between(
-        "error", value, "pass a part of the whole, such as 0.03 for 3 %"
-    )
+    found = check.between("error", value, "pass a relative error, such as 0.03 for 3 %")
     if found < SMALLEST_ERROR:
         raise ArgumentError(
-            "error", f"must be at least {SMALLEST_ERROR:g}; pass a larger part"
+            "error", f"must be at least {SMALLEST_ERROR:g}; pass a larger error"
         )
     return found
 
 
 def _questions(value: Any) -> int:
-    found = check.count("questions", value, "pass how many there are, such as 50")
+    found = check.count("questions", value, "pass the number of questions, such as 50")
     if found > MOST_QUESTIONS:
         raise ArgumentError(
             "questions",
-            f"must be at most {MOST_QUESTIONS:,}; an account grants no more",
+            f"must be at most {MOST_QUESTIONS:,}, the limit of an account; ask fewer",
         )
     return found
 
@@ -280,7 +283,10 @@ def _made(asked: Asked, delta: float, known: dict[str, Any], solved: str) -> Pla
     return Plan(asked, delta=delta, solved=solved, way=way, **known)
 
 
-IMPOSSIBLE = "has no value that will do; allow a larger error, or ask more people"
+IMPOSSIBLE = (
+    "cannot be computed, because no value makes the error small enough; allow a larger "
+    "error, or ask fewer questions"
+)
 
 
 def _epsilon(asked: Asked, delta: float, known: dict[str, Any]) -> Plan:
@@ -316,7 +322,10 @@ def _n(asked: Asked, delta: float, known: dict[str, Any]) -> Plan:
 def _count(asked: Asked, delta: float, known: dict[str, Any]) -> Plan:
     found = asked.best(known["epsilon"], delta, known["n"], known["error"])[0]
     if not found:
-        raise ArgumentError("questions", "not one fits; allow a larger error or ε")
+        raise ArgumentError(
+            "questions",
+            "not a single question fits; allow a larger error, or pass a larger epsilon",
+        )
     most = min(found, MOST_QUESTIONS)
     return _made(asked, delta, known | {"questions": most}, "questions")
 
@@ -324,15 +333,17 @@ def _count(asked: Asked, delta: float, known: dict[str, Any]) -> Plan:
 def _share(asked: Asked, delta: float, known: dict[str, Any]) -> Plan:
     found = _error(asked, known["epsilon"], delta, known["n"], known["questions"])
     if found == math.inf:
-        raise ArgumentError("error", "no error below the whole will do; " + MORE)
+        raise ArgumentError(
+            "error", "no relative error below 1 can be reached; " + MORE
+        )
     return _made(asked, delta, known | {"error": found}, "error")
 
 
-MORE = "allow a larger ε, ask more people or fewer questions"
+MORE = "allow a larger ε, or ask more people or fewer questions"
 
 
 def _error(asked: Asked, epsilon: float, delta: float, n: int, questions: int) -> float:
-    """The smallest part of the whole that so many answers stay within, rounded up."""
+    """The smallest relative error that all these answers stay within, rounded up."""
 
     def enough(share: float) -> bool:
         return asked.best(epsilon, delta, n, share)[0] >= questions

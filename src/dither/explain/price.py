@@ -25,9 +25,13 @@ __all__ = ["EPSILONS", "GOALS", "Law", "Tradeoff", "tradeoff"]
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 GOALS = (0.05, 0.01)
-POINTS = (1 << 14) + 1
-"""The points of the public grid among which a quantile is chosen."""
-SIZE = (560, 420)
+POINTS = 1 << 14
+"""The number of public leaves among which a quantile is chosen."""
+SIZE = (860, 420)
+NARROW = 450
+"""The width of a picture without mean squared errors."""
+HALVED = (0.2, 0.1)
+"""The two ε between which the picture shows what halving costs."""
 _NOISE_ONLY = (
     "This is the noise alone, and it comes from public numbers "
     "alone. Clipping to the bounds, and asking a sample of "
@@ -66,7 +70,7 @@ class Tradeoff(Explanation):
         if self.query not in tuple(LAWS):
             raise ArgumentError(
                 "query",
-                f"{self.query!r} has no error law here; pass one of {', '.join(LAWS)}",
+                f"cannot be {self.query!r:.40}; pass one of {', '.join(LAWS)}",
             )
         checked = {
             "n": check.count(
@@ -89,8 +93,8 @@ class Tradeoff(Explanation):
         if self.delta and self.law.candidates > 1:
             raise ArgumentError(
                 "delta",
-                "does not help a quantile, which is chosen and not noised; leave "
-                "it out",
+                "does not help a quantile, which is chosen by rank and not noised; leave "
+                "delta out",
             )
 
     @cached_property
@@ -101,6 +105,23 @@ class Tradeoff(Explanation):
     def error_at(self, epsilon: Number) -> float:
         """The ± at an ε, in the units of the answer; for a quantile, in ranks (people)."""
         return self._error(check.loss(epsilon))
+
+    def mse_at(self, epsilon: Number) -> float:
+        """The mean squared error of the noise at an ε: its variance. A
+        quantile is chosen, not noised, so this call is refused for it.
+        """
+        if self.law.candidates > 1:
+            raise ArgumentError(
+                "query",
+                "a quantile does not have a mean squared error, because it is chosen by "
+                "rank and not noised; use error_at, which counts ranks",
+            )
+        loss = check.loss(epsilon)
+        if self.delta:
+            spread = self.law.sensitivity / gaussian_mu(loss, self.delta)
+            return spread * spread
+        scale = self.law.sensitivity / loss
+        return 2.0 * scale * scale  # infinite beyond the floats, where ** would raise
 
     def share_at(self, epsilon: Number) -> float:
         """The ± as a part of the whole answer; `law.of` says what the whole is."""
@@ -193,14 +214,21 @@ class Tradeoff(Explanation):
         return (f"{kind}; neighbours by {self.law.relation}.", _NOISE_ONLY)
 
     def svg(self) -> str:
+        panels = [self._shares()] if self.law.candidates > 1 else []
+        panels = panels or [self._shares(), self._squares()]
+        width = SIZE[0] if len(panels) > 1 else NARROW
+        words_below = " ".join(self.sentences)
+        return document(self.title, words_below, (width, SIZE[1]), panels)
+
+    def _shares(self) -> Panel:
+        """The ± against ε, relative to the whole answer."""
         low, high = EPSILONS[0], EPSILONS[-1]
-        epsilons = [low * (high / low) ** (i / 60) for i in range(61)]
-        curve = [(e, 100 * self._error(e) / self.law.whole) for e in epsilons]
+        curve = [(e, 100 * self._error(e) / self.law.whole) for e in _along()]
         axis = logarithmic(
             f"± in percent {self.law.of}",
             [*(share for _, share in curve), *(100 * g for g in GOALS)],
         )
-        panel = Panel(80, 34, 450, 260, logarithmic("ε", EPSILONS), axis).line(
+        panel = Panel(80, 34, 340, 260, logarithmic("ε", EPSILONS), axis).line(
             curve, accent=True
         )
         panel = panel.legend(
@@ -219,7 +247,23 @@ class Tradeoff(Explanation):
                 f"{words.share(goal)} is reached at ε = {words.plain(epsilon)}",
                 dashed=True,
             )
-        return document(self.title, " ".join(self.sentences), SIZE, [panel])
+        return panel
+
+    def _squares(self) -> Panel:
+        """The mean squared error against ε, with one halving of ε marked on it."""
+        curve = [(e, self.mse_at(e)) for e in _along()]
+        axis = logarithmic("mean squared error", [error for _, error in curve])
+        panel = Panel(500, 34, 340, 260, logarithmic("ε", EPSILONS), axis)
+        panel = panel.line(curve, accent=True)
+        for epsilon in HALVED:
+            panel = panel.dot((epsilon, self.mse_at(epsilon)), accent=False)
+        larger = self.mse_at(HALVED[1]) / self.mse_at(HALVED[0])
+        panel = panel.words(
+            (HALVED[1], self.mse_at(HALVED[1])), f"× {larger:.3g}", shift=(8.0, -6.0)
+        )
+        law = "variance of the noise" if self.delta else "2 · (sensitivity / ε)²"
+        panel = panel.legend(law, accent=True)
+        return panel.remark(f"black dots: half of ε, {larger:.3g} times the error")
 
     @cached_property
     def _spread(self) -> float:
@@ -236,6 +280,12 @@ class Tradeoff(Explanation):
 
     def _width(self, epsilon: float) -> str:
         return width_in_words(self._error(epsilon))
+
+
+def _along() -> list[float]:
+    """The ε that curves are drawn through."""
+    low, high = EPSILONS[0], EPSILONS[-1]
+    return [low * (high / low) ** (i / 60) for i in range(61)]
 
 
 def _count(asked: Tradeoff) -> Law:

@@ -1,5 +1,5 @@
-"""What several answers of the same ε cost together, by every rule that texts quote, and
-which rule is best.
+"""The total cost of several answers of the same ε, by every rule that textbooks quote,
+and which rule is best.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ from dither.privacy.renyi import best_epsilon
 __all__ = ["Together", "composition"]
 
 WALKED = 10**7
-"""Up to so many answers the exact total is summed loss by loss (in a tenth of a
-second); beyond, Rényi divergences are within a few percent."""
+"""Number of answers up to which the exact total is summed loss by loss (in a tenth of a
+second); beyond, Rényi divergences are within a few percent.
+"""
 SIZE = (560, 420)
 STEPS = 40
+USUAL = 1e-6
+"""The δ whose savings the picture shows if none is stated."""
 _ADAPTIVE = (
     "These totals are for costs that were fixed before the first "
-    "answer. Where each cost is chosen after the last "
-    "answer, the account decides."
+    "answer. If each cost is chosen after the last answer, "
+    "the account decides."
 )
 
 
@@ -138,11 +141,11 @@ class Together(Explanation):
                 self._second(),
             )
         first = f"{self._answers()} of ε = {stated} cost ε = {total} together"
-        return f"{first}: what each of them tells about you adds up.", self._second()
+        return f"{first}: their costs add up.", self._second()
 
     def _second(self) -> str:
         if not self.epsilon:
-            return "Answers that tell nothing cost nothing, however many there are."
+            return "Answers that do not depend on data cost nothing, whatever their number."
         if self.advanced is None:
             return (
                 "Without a δ no rule gives less: there are mechanisms that lose "
@@ -150,9 +153,9 @@ class Together(Explanation):
             )
         total, pays = words.plain(self.advanced), self.advanced_pays_from
         when = (
-            "for an ε of 0.7 or more it never pays"
+            "for an ε of 0.7 or more the advanced rule never pays"
             if pays is None
-            else f"at this δ it pays from {pays:,} answers on"
+            else f"at this δ the advanced rule pays from {pays:,} answers on"
         )
         best = words.plain(self.best)
         if self.advanced >= self.basic:
@@ -195,8 +198,9 @@ class Together(Explanation):
     def svg(self) -> str:
         last = min(10 ** max(2, math.ceil(math.log10(self.answers)) + 1), check.LARGEST)
         counts = sorted({round(last ** (i / STEPS)) for i in range(STEPS + 1)})
-        curve = [self._for(count) for count in counts]
-        totals = [one.best for one in curve] + [curve[-1].basic]
+        curve = [self._for(count, self.delta) for count in counts]
+        loose = [self._for(count, self.delta or USUAL) for count in counts]
+        totals = [one.best for one in loose] + [curve[-1].basic]
         panel = Panel(
             70,
             34,
@@ -215,9 +219,11 @@ class Together(Explanation):
             panel = panel.legend(
                 f"advanced, at δ = {words.tiny(self.delta)}", dashed=True
             )
+        allowed = f", if a δ of {words.tiny(USUAL)} is allowed"
+        best = "best known" + ("" if self.delta else allowed)
         panel = panel.line(
-            [(one.answers, one.best) for one in curve], accent=True
-        ).legend("best known", accent=True)
+            [(one.answers, one.best) for one in loose], accent=True
+        ).legend(best, accent=True)
         panel = panel.dot((self.answers, self.best))
         return document(self.title, " ".join(self.sentences), SIZE, [panel])
 
@@ -239,8 +245,8 @@ class Together(Explanation):
         except (OverflowError, ArgumentError):
             return math.inf
 
-    def _for(self, answers: int) -> Together:
-        return Together(self.epsilon, answers, self.delta)
+    def _for(self, answers: int, delta: float) -> Together:
+        return Together(self.epsilon, answers, delta)
 
     def _answers(self) -> str:
         return f"{self.answers:,} answers" if self.answers > 1 else "One answer"

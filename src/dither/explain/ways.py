@@ -46,8 +46,8 @@ MOST = 30.0
 
 @dataclass(frozen=True)
 class Way:
-    """One way to ask: the noise, the keyword and number to ask with, and what each
-    answer promises.
+    """One way to ask: the noise, the keyword and number to ask with, and the guarantee
+    of each answer.
     """
 
     noise: str
@@ -58,8 +58,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of which several are to be asked, about n people each: what one person
-    moves, and what counts as all of it.
+    """A question that is asked several times about n people: the sensitivity, and the
+    largest possible answer.
     """
 
     query: str
@@ -80,7 +80,7 @@ class Asked:
 
     @property
     def of(self) -> str:
-        """What an error is a part of."""
+        """The quantity that an error is relative to."""
         return {
             "count": "of the people",
             "sum": "of the largest possible sum",
@@ -101,8 +101,8 @@ class Asked:
         }[self.query]
 
     def ways(self, n: int, share: float) -> tuple[Way, ...]:
-        """How to stay within a part of the whole, each way with no more noise than that
-        allows; none where nothing does.
+        """How to reach a relative error, each way with no more noise than that allows;
+        empty if no way does.
         """
         width = share * self.whole(n)
         if self.model == LOCAL:
@@ -147,8 +147,8 @@ class Asked:
         return (Way(noise, "epsilon", value, PureDP(value, unit=DEVICE)),)
 
     def granted(self, epsilon: float, delta: float, way: Way) -> int:
-        """How many such answers an account of (ε, δ) grants; a device counts the sum of
-        its ε.
+        """Number of such answers that an account of (ε, δ) allows; a device counts the
+        sum of its ε.
         """
         left = _fresh(epsilon, delta, self.unit)
         try:

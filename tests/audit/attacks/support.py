@@ -6,24 +6,29 @@ import json
 import xml.etree.ElementTree as Xml
 
 from dither.audit.attacks import Attack, Rate
+from tests.chance import at_least, at_most
 
-__all__ = ["SIX", "held", "near", "shown_well"]
+__all__ = ["held", "near", "shown_well"]
 
-SIX = 6
-"""Standard errors: a rate lies further from its expectation with a chance of 2e-9."""
+RATE = 1e-9
+"""How often chance alone may carry a rate over a limit."""
 
 
-def near(found: Rate, expected: float, errors: float = SIX) -> bool:
-    """Whether a rate is what a closed form says, but for chance."""
-    wide = (expected * (1 - expected) / found.tries) ** 0.5
-    return abs(found.share - expected) <= errors * wide + 1e-12
+def near(found: Rate, expected: float) -> bool:
+    """Whether a rate is what a closed form says, but for chance on either side."""
+    least = at_least(found.tries, expected, RATE)
+    return least <= found.right <= at_most(found.tries, expected, RATE)
 
 
 def held(*rates: Rate) -> bool:
-    """Whether promised rates keep to their bounds, but for chance. `kept` is half as
-    wide on purpose: it shows a reader what is odd, and chance is, once in 700 times.
+    """Whether promised rates keep to their bounds, but for chance. `kept` leaves three
+    standard errors on purpose: it shows a reader what is odd, and chance is, once in
+    700 times.
     """
-    return all(one.above is None or one.above <= SIX for one in rates)
+    return all(
+        one.bound is None or one.right <= at_most(one.tries, one.bound, RATE)
+        for one in rates
+    )
 
 
 def shown_well(found: Attack) -> None:

@@ -51,6 +51,9 @@ def test_a_secret_that_is_no_number_or_nothing() -> None:
 
 def test_words_and_a_picture() -> None:
     found = attacks.anonymize(TABLE, ["age"], secret="ill", k=4)
-    assert "8 people in 2 classes of 4 to 4 who look alike (4-anonymous)." in str(found)
+    assert (
+        "8 people in 2 classes of 4 to 4 with the same quasi-identifiers (4-anonymous)."
+        in str(found)
+    )
     assert "Distinct l-diversity 2" in str(found)
     Xml.fromstring(found.plot().svg())

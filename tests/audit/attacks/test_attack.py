@@ -9,8 +9,10 @@ import pytest
 
 from dither.audit import attacks
 from tests.audit.attacks.support import shown_well
+from tests.chance import chance
 
 
+@chance(1e-9)
 def test_words_numbers_and_a_picture(tmp_path: Path) -> None:
     found = attacks.differencing(tries=500)
     shown_well(found)
@@ -21,21 +23,23 @@ def test_words_numbers_and_a_picture(tmp_path: Path) -> None:
         found.epsilon = 2.0  # type: ignore[misc]
 
 
+@chance(1e-9)
 def test_a_broken_promise_is_seen() -> None:
     found = attacks.differencing(tries=500)
     assert found.kept
     broken = dataclasses.replace(found.found[-1], right=500.0)
     changed = dataclasses.replace(found, found=(*found.found[:-1], broken))
     assert not changed.kept
-    assert "the promise looks broken" in changed.notes[0]
+    assert "the guarantee looks broken" in changed.notes[0]
 
 
+@chance(1e-9)
 def test_a_rate_a_little_above_its_bound_is_explained() -> None:
     found = attacks.differencing(tries=500)
     bound = found.found[-1].bound or 0.0
     high = dataclasses.replace(found.found[-1], right=500 * bound + 10)
     changed = dataclasses.replace(found, found=(*found.found[:-1], high))
     assert changed.kept
-    assert "1.0 standard errors above what is allowed" in changed.notes[0]
-    assert "by chance" in changed.notes[0]
+    assert "1.0 standard errors above what the guarantee allows" in changed.notes[0]
+    assert "chance explains" in changed.notes[0]
     assert changed.notes[-1].startswith("Not stopped")

@@ -13,8 +13,10 @@ import pytest
 from dither.audit import attacks
 from dither.audit.attacks.background import _excluded
 from tests.audit.attacks.support import held, near, shown_well
+from tests.chance import chance
 
 
+@chance(1e-8)
 def test_the_bundled_study() -> None:
     found = attacks.background()
     shown_well(found)
@@ -26,6 +28,7 @@ def test_the_bundled_study() -> None:
     assert len(found.certain) == 5
 
 
+@chance(1e-8)
 def test_diverse_classes_give_in_too() -> None:
     """Three secrets in each class: none is certain until two are excluded, and all are
     for whoever knows the others.
@@ -54,6 +57,7 @@ def by_bits(shares: np.ndarray, epsilon: float) -> float:
     return float(total)
 
 
+@chance(2e-9)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_everybody_else_is_known(epsilon: float) -> None:
     """The rate is the closed form, which keeps to the bound."""
@@ -66,6 +70,7 @@ def test_everybody_else_is_known(epsilon: float) -> None:
     assert expected <= found.ours[-1].bound
 
 
+@chance(1e-8)
 def test_excluded_secrets_are_drawn_evenly_and_never_the_own() -> None:
     codes = np.zeros(30_000, np.intp)
     order = _excluded(codes, 4)
@@ -74,6 +79,7 @@ def test_excluded_secrets_are_drawn_evenly_and_never_the_own() -> None:
     assert abs(firsts[1:] - 10_000).max() < 6 * math.sqrt(30_000 * 2 / 9)
 
 
+@chance(1e-9)
 def test_one_secret_alone() -> None:
     table = {"age": [1, 2, 3, 4], "ill": [0, 0, 0, 0]}
     found = attacks.background(table, ["age"], secret="ill", k=2, edges={"age": [0, 5]})

@@ -46,14 +46,18 @@ def test_every_kind_of_table(table: Any) -> None:
 @pytest.mark.parametrize(
     ("table", "names", "problem"),
     [
-        (COLUMNS, ["c"], "'c' is no column of the table; name some of: a, b"),
+        (COLUMNS, ["c"], "'c' is not a column of the table; name columns from: a, b"),
         ({"a": []}, ["a"], "has no rows"),
-        ({"a": [1], "b": []}, ["a", "b"], "several lengths"),
+        ({"a": [1], "b": []}, ["a", "b"], "different lengths"),
         (pd.DataFrame({"a": []}), ["a"], "has no rows"),
-        (7, ["a"], "int is no table"),
-        ({}, ["a"], "name some of: none"),
-        ({1: [1]}, ["1"], "name some of: none"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"], "'a' is two columns"),
+        (7, ["a"], "table must be a table, not int"),
+        ({}, ["a"], "name columns from: none"),
+        ({1: [1]}, ["1"], "name columns from: none"),
+        (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            ["a"],
+            "two columns have the name 'a'",
+        ),
     ],
 )
 def test_what_is_no_table(table: Any, names: list[str], problem: str) -> None:
@@ -69,7 +73,7 @@ def test_a_dataset_is_not_read() -> None:
         held = dither.open(
             connection, table="t", unit="id", budget=1.0, ledger=":memory:"
         )
-        with held, pytest.raises(ArgumentError, match="answers for a charge only"):
+        with held, pytest.raises(ArgumentError, match="only gives noisy answers"):
             columns_of(held, ["id"], "columns")
 
 
@@ -109,7 +113,7 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert read(path) == {"age": [30, 31], "sex": ["f", "m"]}
     path.write_text("age,sex\n", encoding="utf-8")
     assert set(read(path)) == {"age", "sex"}
-    with pytest.raises(ArgumentError, match="is no file"):
+    with pytest.raises(ArgumentError, match="is not a file"):
         read(tmp_path / "nobody.csv")
     path = tmp_path / "people.parquet"
     path.write_bytes(b"no parquet")

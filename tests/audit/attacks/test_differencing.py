@@ -11,6 +11,7 @@ import pytest
 from dither import ArgumentError
 from dither.audit import attacks
 from tests.audit.attacks.support import held, near, shown_well
+from tests.chance import chance
 
 
 def both_noisy(epsilon: float) -> float:
@@ -20,9 +21,9 @@ def both_noisy(epsilon: float) -> float:
     return (1 + same) / 2
 
 
+@chance(5e-9)
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
 def test_rates_are_the_closed_forms(epsilon: float) -> None:
-    """Six standard errors of 20,000 tries, 2e-9."""
     found = attacks.differencing(epsilon=epsilon)
     exact, suppressed, rounded, shifted, ours = found.rates
     assert exact.share == suppressed.share == shifted.share == 1
@@ -35,6 +36,7 @@ def test_rates_are_the_closed_forms(epsilon: float) -> None:
     assert both_noisy(epsilon) < ours.bound
 
 
+@chance(3e-9)
 def test_small_counts_are_suppressed() -> None:
     """Below five nothing is shown; the rest varies by up to four."""
     found = attacks.differencing(1, tries=5000)
@@ -42,6 +44,7 @@ def test_small_counts_are_suppressed() -> None:
     shown_well(found)
 
 
+@chance(1e-12)
 def test_noise_shared_by_both_counts_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

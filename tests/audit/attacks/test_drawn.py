@@ -18,7 +18,9 @@ def test_a_bar_for_each_release() -> None:
     found = bars("Who?", rates)
     Xml.fromstring(found.svg())
     said = words(found.shapes)
-    assert {"exact", "90.0%", "60.0%", "guessing", "the guarantee allows"} <= set(said)
+    assert {"exact", "90.0 %", "60.0 %", "guessing", "the guarantee allows"} <= set(
+        said
+    )
     assert max(map(len, said)) <= 34
     assert "the guarantee allows" not in words(bars("Who?", rates[:1]).shapes)
 

@@ -78,10 +78,10 @@ def test_without_a_hierarchy_all_or_nothing() -> None:
 @pytest.mark.parametrize(
     ("hierarchy", "problem"),
     [
-        ({"a": ("n",)}, "does not hold every value"),
-        ({"a": ("n",), "b": ("n", "x"), "c": ("s",)}, "as many coarser"),
+        ({"a": ("n",)}, "must have an entry for every value"),
+        ({"a": ("n",), "b": ("n", "x"), "c": ("s",)}, "same number of coarser"),
         ({"a": ("n", "x"), "b": ("n", "y"), "c": ("s", "x")}, "one parent"),
-        ({"a": 1, "b": 1, "c": 1}, "tuple of coarser ones"),
+        ({"a": 1, "b": 1, "c": 1}, "tuple of coarser categories"),
         (["a", "b"], "must map each value"),
     ],
 )

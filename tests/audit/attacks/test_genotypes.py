@@ -12,6 +12,7 @@ import pytest
 from dither import ArgumentError, Release
 from dither.audit import attacks
 from dither.science import genomes
+from tests.chance import chance
 from tests.science.genomes.cohort import frequency, names
 
 PEOPLE, VARIANTS = 300, 3000
@@ -50,6 +51,7 @@ def test_exact_frequencies_tell_who_is_in_the_study() -> None:
     assert found.bound is None
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("cost", [{"rho": 0.005}, {"rho": 0.5}, {"epsilon": 1.0}])
 def test_releases_tell_no_more_than_the_guarantee_allows(
     cost: dict[str, float],
@@ -67,6 +69,7 @@ def test_releases_tell_no_more_than_the_guarantee_allows(
         assert attack.area <= bound + 6 * attack.roc.standard_error
 
 
+@chance(1e-12)
 def test_a_release_without_much_noise_is_attacked_like_exact_frequencies() -> None:
     """So the attack does not fail because it is a weak one."""
     found = attacks.membership(
@@ -85,6 +88,7 @@ def test_a_handful_of_markers_finds_a_person_in_a_table() -> None:
     assert "members matched" in str(found)
 
 
+@chance(1e-8)
 def test_markers_find_nobody_in_a_release() -> None:
     """The area lies six standard errors above the bound with probability 1e-9; one of
     150 records that are made up agrees with a member in 64 markers with 1e-15.

@@ -9,7 +9,7 @@ import pytest
 
 from dither import ArgumentError
 from dither.audit import attacks
-from dither.audit.attacks.guessing import likeliest, proportional
+from dither.audit.attacks.guessing import most_likely, proportional
 from dither.audit.attacks.published import domain
 
 PRIOR = np.array([0.37, 0.29, 0.2, 0.13, 0.01])
@@ -26,12 +26,12 @@ def test_the_likeliest_table_is_that_of_one_person_after_the_other() -> None:
     source = np.random.default_rng(4)
     for prior in (PRIOR, *source.dirichlet(np.ones(7), 20)):
         sizes = np.arange(60)
-        found = likeliest(prior, sizes)
+        found = most_likely(prior, sizes)
         assert found.tolist() == [one_by_one(prior, int(size)) for size in sizes]
 
 
 def test_a_large_block_is_guessed_at_once() -> None:
-    found = likeliest(np.array([0.25, 0.75, 0.0]), np.array([4_000_000, 0]))
+    found = most_likely(np.array([0.25, 0.75, 0.0]), np.array([4_000_000, 0]))
     assert found.tolist() == [[1_000_000, 3_000_000, 0], [0, 0, 0]]
 
 
@@ -53,7 +53,7 @@ def test_blocks_that_are_not_looked_through_are_no_worse_than_guesses() -> None:
     )
     assert found.solutions == (None,) * 50
     assert (found.share, found.guessed, found.too_many) == (1, 1, 50)
-    assert "agree for 50 of the blocks" in str(found)
+    assert "In 50 of the blocks, too many tables agree" in str(found)
 
 
 def test_steps_bound_the_work_of_a_block() -> None:

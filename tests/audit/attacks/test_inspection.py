@@ -14,6 +14,7 @@ import dither
 from dither import ArgumentError
 from dither.audit import attacks
 from dither.learn import hospitals
+from tests.chance import chance
 
 torch.set_num_threads(1)
 PATIENTS, WIDTH = 40, 5
@@ -44,7 +45,7 @@ def test_a_batch_of_one_is_read_exactly() -> None:
     assert found.chance == 0.0
     assert found.errors.max() < 1e-4
     assert found.bound is None
-    assert "100.0%" in str(found)
+    assert "100.0 %" in str(found)
 
 
 def test_of_larger_batches_some_are_read() -> None:
@@ -83,17 +84,17 @@ def answers() -> list[tuple[Any, Any]]:
     return [noisy(place, 3.0) for place in range(PATIENTS)]
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("tolerance", [0.01, 0.5])
 def test_noisy_updates_are_read_no_better_than_allowed(
     answers: list[tuple[Any, Any]], tolerance: float
 ) -> None:
-    """The share lies four standard errors above the bound with probability 3e-5."""
     sent, promises = zip(*answers, strict=True)
     found = attacks.inspection(
         sent, records()[0], tolerance=tolerance, guarantee=promises[0]
     )
     assert found.bound is not None
-    assert found.share <= found.bound + 4 * found.standard_error
+    assert found.share <= found.bound + 6 * found.standard_error
     assert found.share <= found.chance + 6 * found.standard_error
     if tolerance == 0.01:
         assert found.share == 0.0
@@ -110,10 +111,10 @@ def test_a_picture_and_words(answers: list[tuple[Any, Any]]) -> None:
 @pytest.mark.parametrize(
     ("updates", "truths", "words"),
     [
-        ([], [], "two updates"),
-        ([{}], [[1.0]], "two updates"),
-        ([{}, {}], [[1.0], [1.0]], "no linear layer"),
-        ([3, 4], [[1.0], [1.0]], "no arrays"),
+        ([], [], "at least two entries"),
+        ([{}], [[1.0]], "at least two entries"),
+        ([{}, {}], [[1.0], [1.0]], "must have a linear layer"),
+        ([3, 4], [[1.0], [1.0]], "must contain arrays"),
         ([{}, {}], [[1.0], [1.0, 2.0]], "the same length"),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 from dither import ArgumentError
 from dither.audit import attacks
 from tests.audit.attacks.support import near, shown_well
+from tests.chance import chance
 
 linkage_module: Any = sys.modules["dither.audit.attacks.linkage"]
 
@@ -27,15 +28,17 @@ def test_the_bundled_clinic() -> None:
     assert all(one.mean <= one.most for one in found.uniqueness)
 
 
+@chance(2e-9)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_a_count_tells_as_much_as_epsilon_allows(epsilon: float) -> None:
-    """Exactly e^ε/(1 + e^ε), the bound: six standard errors, 2e-9."""
+    """Exactly e^ε/(1 + e^ε), the bound."""
     ours = attacks.linkage(epsilon=epsilon).rates[-1]
     expected = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert ours.bound == pytest.approx(expected)
     assert near(ours, expected)
 
 
+@chance(1e-12)
 def test_half_of_the_noise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken copy: noise for 2ε under the name of ε. The bound is that of ε."""
     kept = linkage_module.Geometric
@@ -104,11 +107,11 @@ def test_many_columns_are_taken_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"columns": ["postcode"]}, "'postcode' is no column"),
+        ({"columns": ["postcode"]}, "'postcode' is not a column"),
         ({"table": {"a": []}, "columns": ["a"]}, "has no rows"),
         ({"table": {"a": [1]}}, "must name 1 to 64 columns"),
-        ({"identity": "patient_id"}, "goes with known="),
-        ({"known": {"sex": ["F"]}, "identity": "patient_id"}, "is no column"),
+        ({"identity": "patient_id"}, "passed together with known="),
+        ({"known": {"sex": ["F"]}, "identity": "patient_id"}, "is not a column"),
         ({"epsilon": -1}, "epsilon"),
     ],
 )

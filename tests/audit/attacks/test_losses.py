@@ -15,6 +15,7 @@ import pytest
 from dither import ArgumentError
 from dither.audit import attacks
 from dither.privacy import GaussianDP
+from tests.chance import chance
 
 SOURCE = np.random.default_rng(8)
 PEOPLE, COLUMNS = 400, 190
@@ -37,6 +38,7 @@ def test_an_overfitted_model_remembers() -> None:
     Xml.fromstring(found.plot().svg())
 
 
+@chance(1e-9)
 def test_a_released_model_keeps_to_its_bound() -> None:
     """The area lies six standard errors above the bound with a chance of 1e-9."""
     learn = pytest.importorskip("dither.learn")
@@ -61,7 +63,7 @@ def test_gaussian_scores_reach_their_bound() -> None:
 
 @pytest.mark.parametrize("values", [[], [math.nan], "x", [[1.0]], None, [10**400]])
 def test_refusals(values: Any) -> None:
-    with pytest.raises(ArgumentError, match="members: must be a list of losses"):
+    with pytest.raises(ArgumentError, match="members must be a list of losses"):
         attacks.losses(values, [1.0])
     with pytest.raises(ArgumentError, match="guarantee"):
         attacks.losses([1.0], [1.0], guarantee=1.0)  # type: ignore[arg-type]

@@ -12,8 +12,10 @@ from dither import ArgumentError
 from dither.audit import attacks
 from dither.audit.attacks.low_bits import float_laplace, off_grid
 from tests.audit.attacks.support import held, near, shown_well
+from tests.chance import chance
 
 
+@chance(1e-8)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_float_noise_is_told_and_ours_is_not(epsilon: float) -> None:
     """100,000 tries. Above one half is right in 1 - e^(-ε/2)/2, the closed form (grid
@@ -31,6 +33,7 @@ def test_float_noise_is_told_and_ours_is_not(epsilon: float) -> None:
     assert held(*found.rates)
 
 
+@chance(1e-8)
 def test_the_float_noise_has_the_right_law() -> None:
     """It is attacked for its low bits alone: |x| is exponential."""
     sizes = np.abs(float_laplace(100_000, 2.0))

@@ -9,8 +9,10 @@ import pytest
 from dither import ArgumentError
 from dither.audit import attacks
 from tests.audit.attacks.support import held, shown_well
+from tests.chance import chance
 
 
+@chance(1e-8)
 def test_who_is_in_a_study() -> None:
     """Exact frequencies tell nearly all; the release keeps to its bound."""
     found = attacks.frequencies()
@@ -22,6 +24,7 @@ def test_who_is_in_a_study() -> None:
     assert found.ours.area < found.ours.bound + 6 * found.ours.roc.standard_error
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_many_studies_keep_to_the_bound() -> None:
     """20 studies of 200 people: noise is shared by the people of a study, so the error
@@ -35,6 +38,7 @@ def test_many_studies_keep_to_the_bound() -> None:
     assert mean <= found[0].bound + 6 * spread / len(shares) ** 0.5
 
 
+@chance(1e-8)
 def test_blocks_of_a_town() -> None:
     found = attacks.census_blocks(blocks=120)
     shown_well(found)

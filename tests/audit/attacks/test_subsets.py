@@ -15,10 +15,12 @@ from dither.audit import attacks
 from dither.audit.attacks.subsets import rebuilt_from
 from dither.errors import MissingExtra
 from tests.audit.attacks.support import held, shown_well
+from tests.chance import chance
 
 pytest.importorskip("scipy")
 
 
+@chance(1e-8)
 def test_exact_counts_give_everything() -> None:
     """Ours keep to their bounds (six standard errors each), and are a coin's at ε = 1:
     160 secrets, six standard errors.
@@ -59,6 +61,7 @@ def test_a_given_column() -> None:
     shown_well(found)
 
 
+@chance(1e-8)
 @pytest.mark.full
 def test_the_textbook_size() -> None:
     """128 people and 512 counts: errors of 2 give nearly all, noise for ε = 1 in all
@@ -73,6 +76,7 @@ def test_the_textbook_size() -> None:
     assert held(*found.rates)
 
 
+@chance(1e-9)
 def test_exact_counts_that_claim_an_epsilon_are_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

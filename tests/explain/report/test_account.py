@@ -1,7 +1,8 @@
-"""The report on an account: what is left, all charges, the burn-down."""
+"""The report on an account: the remaining budget, all charges, the burn-down."""
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as Xml
 from pathlib import Path
 
@@ -20,8 +21,8 @@ def test_an_account_says_it_all(tmp_path: Path) -> None:
         account = visits.account
         made = account.report()
         left = account.remaining
-    assert made["burn-down"].data["left"] == pytest.approx([1.0, 5 / 6, 0.5])
-    assert made["left"].data["epsilon"] == left.epsilon == 1.5
+    assert made["burn-down"].data["remaining"] == pytest.approx([1.0, 5 / 6, 0.5])
+    assert made["remaining"].data["epsilon"] == left.epsilon == 1.5
     assert [row[3] for row in made["charges"].rows] == [
         SQL,
         "SELECT COUNT(*) AS n FROM visits",
@@ -37,11 +38,29 @@ def test_an_account_says_it_all(tmp_path: Path) -> None:
         assert all(text in page.text for text in section.texts())
 
 
+def test_a_report_states_the_costs_that_releases_state() -> None:
+    """The last two charges fit only by the sum of ε, which measures them everywhere."""
+    budget = dither.Budget(epsilon=1.0, delta=1e-6)
+    costs = [
+        str(dither.count(range(9), epsilon=epsilon, budget=budget))
+        for epsilon in (0.5, 0.4, 0.1)
+    ]
+    listed = [row[5] for row in budget.report()["charges"].rows]
+    assert [one.removesuffix(" of its ε") for one in listed] == [
+        re.search(r"cost: (\S+ %)", cost)[1]  # type: ignore[index]
+        for cost in costs
+    ]
+    assert ["of its ε" in one for one in listed] == [
+        "of the ε of" in cost for cost in costs
+    ]
+    assert "of its ε" in listed[-1]
+
+
 def test_a_new_account_has_nothing_to_list() -> None:
     made = dither.Budget(1.0, 1e-6).report()
     assert made["charges"].words == ("Nothing was charged yet.",)
-    assert made["burn-down"].data["left"] == [1.0]
-    assert made["left"].data["rho"] > 0
+    assert made["burn-down"].data["remaining"] == [1.0]
+    assert made["remaining"].data["rho"] > 0
 
 
 def test_nothing_verifies_a_book_that_ends_with_its_process() -> None:
@@ -54,7 +73,7 @@ def test_nothing_verifies_a_book_that_ends_with_its_process() -> None:
 
 
 def test_what_is_no_account_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="must be one of a book"):
+    with pytest.raises(ArgumentError, match="must be an account of a ledger"):
         reports.of_account("visits")
 
 
@@ -63,7 +82,7 @@ def test_an_account_that_no_charge_has_opened_yet(tmp_path: Path) -> None:
         made = visits.account.report()
     assert made["charges"].words == ("Nothing was charged yet.",)
     assert made["accounts"].rows == ()
-    assert "no account is open" in made["accounts"].words[0]
+    assert "No account is open in this ledger" in made["accounts"].words[0]
 
 
 def test_the_promise_of_an_account_with_periods_and_facts() -> None:
@@ -73,3 +92,30 @@ def test_the_promise_of_an_account_with_periods_and_facts() -> None:
     fields = made["registry"].data["deployment"]
     assert fields["dp_flavor"]["unprotected_quantities"] == "total of each state"
     assert fields["model"]["release_type"] == "Many releases"
+
+
+@pytest.mark.parametrize(
+    ("purposes", "product", "exact", "floats"),
+    [
+        ([], "Summary statistics", True, False),
+        (["count"], "Summary statistics", True, False),
+        (["training"], "Machine-learning model", False, True),
+        (
+            ["training", "count"],
+            "Summary statistics and machine-learning models",
+            True,
+            True,
+        ),
+    ],
+)
+def test_the_registry_names_the_arithmetic_of_the_charges(
+    purposes: list[str], product: str, exact: bool, floats: bool
+) -> None:
+    budget = dither.Budget(2.0)
+    for one in purposes:
+        budget.charge(dither.PureDP(0.1), purpose=one)
+    fields = budget.report()["registry"].data["deployment"]
+    assert fields["product"]["data_product_type"] == product
+    mechanisms = fields["implementation"]["mechanisms"]
+    assert ("noise is drawn exactly" in mechanisms) is exact
+    assert ("float arithmetic" in mechanisms) is floats

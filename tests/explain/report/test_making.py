@@ -28,14 +28,14 @@ from tests.explain.report.support import EVIL, SQL, Page, clinic
 
 NAMES = [
     "asked",
+    "numbers",
     "whom",
     "promise",
-    "numbers",
+    "accounts",
     "mechanism",
     "declared",
     "error",
     "afterwards",
-    "accounts",
     "limits",
     "verify",
     "deployments",
@@ -54,14 +54,14 @@ def test_a_report_says_it_all(tmp_path: Path) -> None:
     said = {name: made[name].texts() for name in NAMES}
     assert SQL in said["asked"]
     assert "answered" in said["asked"]
-    assert "16.67 %" in said["asked"]  # 0.5 of 3, rounded up
+    assert "16.7 %" in said["asked"]  # 0.5 of 3, rounded up
     assert "patient_id" in said["whom"]
     assert "at most 1.649 times as likely" in said["promise"]  # e^0.5
     assert made["promise"].data["meaning"]["advantage"] == pytest.approx(
         math.tanh(0.25)
     )
     assert made["numbers"].rows == tuple(map(tuple, release.shown()))
-    assert "noise Laplace" in said["mechanism"][1]
+    assert said["mechanism"][1] == "noise: Laplace"
     assert (
         "visits.age: from 0 to 110; provenance: declared when it was opened"
         in (said["declared"])
@@ -72,7 +72,7 @@ def test_a_report_says_it_all(tmp_path: Path) -> None:
     )
     assert set(release.notes) <= set(said["error"])
     assert made["accounts"].rows == (
-        ("visits", "visits", "one patient_id, add/remove", "ε = 3", "16.67 %", "1"),
+        ("visits", "visits", "one patient_id (add/remove)", "ε = 3", "16.67 %", "1"),
     )
     assert receipt.head in said["verify"]
     assert f"{head[0]}:{head[1]}" in said["verify"]
@@ -168,7 +168,7 @@ def test_post_processing_is_told(tmp_path: Path) -> None:
 
 def test_numbers_of_a_file_are_vouched_for_by_nobody() -> None:
     release = dither.count(np.arange(9), epsilon=0.5)
-    said = "not for these"
+    said = "confirms the charge only"
     assert said in reports.of_file(release.to_json())["numbers"].words[-1]
     assert said not in release.report()["numbers"].words[-1]
 
@@ -185,7 +185,7 @@ def test_an_array_and_what_is_made_of_it() -> None:
     made = first.report(budget)
     assert made["accounts"].data["accounts"][0]["spent"] == pytest.approx(0.25)
     assert made["mechanism"].words == (
-        "Laplace, 2 times what one unit moves; ε = 0.5 (pure), one row, add/remove",
+        "Laplace, 2 times what one unit moves; ε = 0.5 (pure), protects one row (add/remove)",
     )
     both = (first + dither.count(ages, epsilon=0.3, budget=budget)).report(budget)
     assert both["promise"].data["pair"][0] == pytest.approx(0.8)
@@ -276,8 +276,8 @@ def test_tasks_of_devices_are_listed_beside_accounts(tmp_path: Path) -> None:
         task = local.task("votes", domain=["no", "yes"], epsilon=1, n=1000)
         task.record(visits.account._ledger, account="visits")
         said = release.report()["accounts"].words[-1]
-    assert said.startswith("Promised to devices: votes (version 1): ε = 1 a message")
-    assert "about the people of visits" in said
+    assert said.startswith("Promised to devices: votes (version 1): ε = 1 per message")
+    assert "same people as in the account visits" in said
 
 
 def test_both_promises_of_an_amended_account_are_told(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_by_number(tmp_path: Path) -> None:
     assert receipt is not None
     made = reports.of_receipt(receipt.book, receipt.number, receipt.head)
     assert made["promise"].data == release.report()["promise"].data
-    assert "A book keeps no such lines" in made["mechanism"].words[0]
+    assert "A ledger does not store this" in made["mechanism"].words[0]
     assert "numbers" not in [one.name for one in made.sections]
 
 
@@ -334,7 +334,7 @@ def test_a_receipt_of_another_book_is_refused(tmp_path: Path) -> None:
     with clinic(tmp_path / "one") as one, clinic(tmp_path / "two") as two:
         release = one.sql(SQL, epsilon=0.5)
         two.sql(SQL, epsilon=0.5)
-        with pytest.raises(LedgerError, match="another book"):
+        with pytest.raises(LedgerError, match="comes from another ledger"):
             release.report(two.account)
         forged = reports.of_receipt
         with pytest.raises(LedgerError, match="another hash"):
@@ -345,7 +345,9 @@ def test_a_receipt_of_another_book_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_receipt_is_refused(tmp_path: Path, number: int) -> None:
     with clinic(tmp_path) as visits:
         visits.sql(SQL, epsilon=0.5)
-        with pytest.raises(LedgerError, match=f"no charge with receipt {number}"):
+        with pytest.raises(
+            LedgerError, match=f"does not have a charge with receipt {number}"
+        ):
             reports.of_receipt(visits.account, number)
 
 
@@ -354,7 +356,7 @@ def test_a_book_that_is_gone_is_missed_and_not_begun(tmp_path: Path) -> None:
         release = visits.sql(SQL, epsilon=0.5)
     place = tmp_path / "visits.dither.db"
     place.rename(tmp_path / "moved.db")
-    with pytest.raises(LedgerError, match="there is no book"):
+    with pytest.raises(LedgerError, match="there is no ledger at"):
         release.report()
     assert not place.exists()
 
@@ -386,7 +388,7 @@ def test_a_changed_guarantee_is_refused(tmp_path: Path) -> None:
         release = visits.sql(SQL, epsilon=0.5)
     better = release.to_json().replace('"epsilon": 0.5', '"epsilon": 0.05')
     assert better != release.to_json()
-    with pytest.raises(LedgerError, match="not of a charge"):
+    with pytest.raises(LedgerError, match="does not belong to a charge"):
         reports.of_file(better)
 
 
@@ -413,8 +415,10 @@ def test_a_page_from_a_file_says_that_nobody_vouches_for_its_numbers(
 ) -> None:
     with clinic(tmp_path) as visits:
         release = visits.sql(SQL, epsilon=0.5)
-    assert "vouches" in " ".join(reports.of_file(release.to_json())["numbers"].words)
-    assert "vouches" not in " ".join(release.report()["numbers"].words)
+    assert "a ledger confirms the charge only" in " ".join(
+        reports.of_file(release.to_json())["numbers"].words
+    )
+    assert "confirms the charge" not in " ".join(release.report()["numbers"].words)
 
 
 def test_a_page_does_not_name_the_folder_of_the_book(tmp_path: Path) -> None:
@@ -461,8 +465,8 @@ def test_a_file_that_is_no_release_is_refused(text: str) -> None:
 
 
 def test_what_is_no_release_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="must be one"):
+    with pytest.raises(ArgumentError, match="must be a release, not int"):
         reports.of_release(42)
     release = dither.count([1], epsilon=1, budget=dither.Budget(1.0))
-    with pytest.raises(ArgumentError, match="must be the place of a book"):
+    with pytest.raises(ArgumentError, match="must be the path or address of a ledger"):
         release.report(42)  # type: ignore[arg-type]

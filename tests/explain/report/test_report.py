@@ -45,7 +45,7 @@ def test_a_notebook_shows_it_in_a_frame() -> None:
 
 def test_sections_by_name() -> None:
     assert small()["promise"].title == "What is promised"
-    with pytest.raises(ArgumentError, match="there are asked"):
+    with pytest.raises(ArgumentError, match="pass one of asked"):
         small()["nothing"]
 
 

@@ -157,9 +157,7 @@ class Anonymized:
         ys = [float((held <= count).mean()) for count in xs]
         axes = Axes(64, 40, 360, 260, Scale(1, max(most, 2)), Scale(0, 1))
         shapes = [
-            *axes.frame(
-                "different secrets in the class", "share of people, at most so many"
-            )
+            *axes.frame("different secrets in the class, at most", "share of people")
         ]
         shapes += [
             axes.line(xs, ys),
@@ -173,11 +171,13 @@ class Anonymized:
     def _lines(self) -> Iterator[str]:
         yield (
             f"{self.people:,} people in {len(self.labels):,} classes of {self.smallest:,} "
-            f"to {int(self.sizes.max()):,} who look alike ({self.k}-anonymous)."
+            f"to {int(self.sizes.max()):,} with the same quasi-identifiers "
+            f"({self.k}-anonymous)."
         )
         yield (
             f"The secret {self.secret!r} has {len(self.secrets):,} values. "
-            f"{self.homogeneous:.1%} of the people are in a class with one alone."
+            f"{100 * self.homogeneous:.1f} % of the people are in a class with only one of "
+            "them."
         )
         yield (
             f"Distinct l-diversity {self.least_diversity}, entropy l-diversity "

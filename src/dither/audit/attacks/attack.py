@@ -1,4 +1,4 @@
-"""What every attack returns: what was done, how often it was right, what it shows, and
+"""The result of every attack: what was done, how often it was right, what it shows, and
 what differential privacy does not stop.
 """
 
@@ -52,7 +52,9 @@ class Attack(Explanation):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What holds beside the numbers; the last one is what is not stopped."""
+        """Notes next to the numbers; the last one is what differential privacy does not
+        stop.
+        """
         stops = f"Not stopped by differential privacy: {self.not_stopped}"
         return (*map(_above, filter(_beyond, self.rates)), stops)
 
@@ -98,11 +100,11 @@ def _beyond(one: Rate) -> bool:
 def _above(one: Rate) -> str:
     """A rate above its bound, and whether chance explains it."""
     why = (
-        "up to three come by chance"
+        "chance explains up to three"
         if one.kept
-        else "more than three hardly come by chance, so the promise looks broken"
+        else "chance hardly explains more than three, so the guarantee looks broken"
     )
-    far = f"{one.above:.1f} standard errors above what is allowed"
+    far = f"{one.above:.1f} standard errors above what the guarantee allows"
     return f"{one.release}: {far}, in {one.tries:,} tries; {why}."
 
 

@@ -39,8 +39,8 @@ class Averaging(Attack):
 
     _name: ClassVar[str] = "averaging"
     _not_stopped: ClassVar[str] = (
-        "an account that is too large. Averaging is only slowed down by noise and ended "
-        "by the budget: a curator who grants new budgets every day grants it for ever."
+        "an account that is too large. Noise only slows averaging down, and the budget "
+        "ends it: a curator who grants a new budget every day never ends it."
     )
     repeats: tuple[int, ...]
     epsilon: float
@@ -63,11 +63,11 @@ class Averaging(Attack):
     def sentences(self) -> tuple[str, str]:
         last = self.repeats[-1]
         return (
-            "The attacker asks for one count again and again, and takes the mean: does it "
-            "hold a person whom a coin put there?",
-            f"After {last:,} answers with fresh noise that is told in "
-            f"{percent(self.naive[-1].share, 1)} of the cases, of stored answers in "
-            f"{percent(self.replayed[-1].share, 1)}, and of other wordings, each charged "
+            "The attacker asks for one count again and again, and takes the mean to find "
+            "out whether it contains a person. A coin decided whether it does.",
+            f"After {last:,} answers with fresh noise the attacker is right in "
+            f"{percent(self.naive[-1].share, 1)} of the cases, with stored answers in "
+            f"{percent(self.replayed[-1].share, 1)}, and with other wordings, each charged "
             f"until ε = {self.budget:g} is spent, in {percent(self.reworded[-1].share, 1)}.",
         )
 
@@ -76,7 +76,7 @@ class Averaging(Attack):
         return (str(self.asked), *super().notes)
 
     def plot(self) -> Picture:
-        """How often the person is told, by how often was asked."""
+        """Success rate of the attack, by the number of questions."""
         xs = [float(one) for one in self.repeats]
         bound = self.reworded[-1].bound or 0.0
         ends = (xs[0], max(xs[-1], xs[0] + 1))
@@ -91,13 +91,13 @@ class Averaging(Attack):
                 [one.share for one in self.reworded],
             ),
             Curve(
-                f"allowed for ε = {self.budget:g} in all",
+                f"allowed for ε = {self.budget:g} in total",
                 ends,
                 (bound, bound),
                 dots=False,
             ),
         ]
-        return curves(self.title, "answers", "told rightly", lines, log=True)
+        return curves(self.title, "answers", "right", lines, log=True)
 
     def _more(self) -> dict[str, Any]:
         kinds = {
@@ -126,12 +126,14 @@ def averaging(
     often = tuple(whole("repeats", one, "pass numbers of answers") for one in listed)
     many = whole("tries", tries, "pass how often to try, such as 4_000")
     if not often or sorted(set(often)) != list(often):
-        raise ArgumentError("repeats", "must be numbers that increase, such as (1, 16)")
+        raise ArgumentError("repeats", "must be increasing numbers, such as (1, 16)")
     mechanism = Geometric(sensitivity=1, epsilon=epsilon)
     held = positive("budget", budget, "pass what the account holds, such as 1.0")
     affordable = int(round(held / mechanism.epsilon, 9))
     if not affordable:
-        raise ArgumentError("budget", "must pay for one answer; pass more than epsilon")
+        raise ArgumentError(
+            "budget", "must be enough for one answer; pass epsilon or more"
+        )
     naive, replayed, reworded = [], [], []
     once, all_of_it = coin(mechanism.guarantee), coin(PureDP(held))
     for count in often:
@@ -142,7 +144,7 @@ def averaging(
         paid = min(count, affordable)
         charged = _told(mechanism, paid, many)
         reworded.append(
-            rate(f"reworded, {_answers(paid)} paid", charged, 0.5, all_of_it)
+            rate(f"reworded, {_answers(paid)} charged", charged, 0.5, all_of_it)
         )
     asked = repeated(mechanism.epsilon, affordable, often[-1])
     return Averaging(
@@ -161,7 +163,7 @@ def _answers(count: int) -> str:
 
 
 def _told(mechanism: Geometric, count: int, tries: int) -> NDArray[np.bool_]:
-    """Whether the mean of so many answers is on the right side, in each try."""
+    """Whether the mean of this number of answers is on the right side, in each try."""
     there = uniform_integers(2, (tries,))
     sums = np.zeros(tries, np.int64)
     step = max(1, AT_ONCE // tries)

@@ -1,4 +1,4 @@
-"""The background-knowledge attack on a k-anonymous table: whoever can exclude some
+"""The background-knowledge attack on a k-anonymous table: anyone who can exclude some
 secrets, or knows the others of a class, is left with one.
 """
 
@@ -39,8 +39,9 @@ class Background(Attack):
 
     _name: ClassVar[str] = "background"
     _not_stopped: ClassVar[str] = (
-        "what the attacker knows already. Whoever can exclude all secrets but one needs "
-        "no release, and what people have in common shows with or without one of them."
+        "what the attacker knows already. An attacker who can exclude all secrets but one "
+        "needs no release, and a release shows what people have in common with or without "
+        "one of them."
     )
     table: Anonymized
     epsilon: float
@@ -69,8 +70,8 @@ class Background(Attack):
             f"The k-anonymous table leaves one secret for {percent(self.certain[0])} of "
             f"the people, for {percent(self.certain[-1])} if {more} of "
             f"{len(self.table.secrets)} secrets are excluded, and for all if the others "
-            f"are known; noisy counts then give {percent(last.share)}, and "
-            f"{percent(last.bound or 0)} is allowed.",
+            f"are known; noisy counts then give {percent(last.share)}, and the "
+            f"guarantee allows at most {percent(last.bound or 0)}.",
         )
 
     def plot(self) -> Picture:
@@ -173,13 +174,13 @@ def _shares(held: Anonymized) -> Reals:
 
 
 def _everybody_else(held: Anonymized) -> Rate:
-    """Whoever subtracts everybody else from a class is left with one secret."""
+    """Anyone who subtracts everybody else from a class is left with one secret."""
     right = np.ones(held.people)
     return rate("classes, all others known", right, float(_shares(held).max()))
 
 
 def _of_one(ours: Tabulated, held: Anonymized) -> Rate:
-    """The likeliest secret by the shares of all people and one person's noisy counts.
+    """The most likely secret by the shares of all people and one person's noisy counts.
 
     Noise is discrete Laplace, so a count of 1 or more is e^ε as likely for the secret
     itself, and e^-ε otherwise.

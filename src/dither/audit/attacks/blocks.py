@@ -66,7 +66,7 @@ def reconstruction(
     """
     most = whole("steps", steps, "pass how many steps a block may take, such as 20_000")
     if guarantee is not None and not isinstance(guarantee, Guarantee):
-        raise ArgumentError("guarantee", "must be one, such as PureDP(1.0)")
+        raise ArgumentError("guarantee", "must be a guarantee, such as PureDP(1.0)")
     if isinstance(published, Census):
         counts = people_of(truth, published)
         return reconstruction(
@@ -104,7 +104,7 @@ def reconstruction(
 
 
 def _means(chances: Reals, values: Sequence[Reals]) -> Reals:
-    """How many people a middling block has in each cell."""
+    """Number of people of a median block in each cell."""
     sizes = [np.mean(one.sum(axis=1)) if len(one) else 0.0 for one in values]
     return chances * max(float(np.mean(sizes)), 1e-9)
 
@@ -112,7 +112,7 @@ def _means(chances: Reals, values: Sequence[Reals]) -> Reals:
 def _one_more(
     nearest: Nearest, known: Counts, values: Sequence[Reals], counts: Counts
 ) -> Counts:
-    """Whom the attacker knows, and a guess at the one whom they do not."""
+    """The people whom the attacker knows, and a guess at the one whom they do not."""
     rebuilt = known.copy()
     places = np.flatnonzero(counts.sum(axis=1))
     rebuilt[places, nearest.one_more(known, values)[places]] += 1
@@ -133,7 +133,8 @@ def _solve(values: Sequence[Reals], solver: Solver) -> list[Solution]:
     exact = [np.rint(one).astype(np.int64) for one in values]
     if any((a != b).any() or (a < 0).any() for a, b in zip(exact, values, strict=True)):
         raise ArgumentError(
-            "published", "must hold whole numbers from 0 on; pass noise= for noisy ones"
+            "published",
+            "must hold whole numbers from 0 on if noise is 0; pass noise= for noisy counts",
         )
     return [
         solver.solve([one[block] for one in exact]) for block in range(len(exact[0]))
@@ -146,7 +147,7 @@ def _rebuilt(
     values: Sequence[Reals],
     chances: Reals,
 ) -> Counts:
-    """The likeliest tables. Where there are too many to look through, the prior is
+    """The most likely tables. If there are too many to look through, the prior is
     scaled to what is published.
     """
     rebuilt = np.full((len(found), chances.size), NONE, np.int64)
@@ -166,7 +167,8 @@ def _published(
 ) -> tuple[list[Table], list[Reals]]:
     if not isinstance(published, Mapping) or not published:
         raise ArgumentError(
-            "published", 'must map tables to counts, such as {("sex", "age"): counts}'
+            "published",
+            'must map tables to counts; pass one such as {("sex", "age"): counts}',
         )
     tables = [over.table(names) for names in published]
     values = []
@@ -176,8 +178,8 @@ def _published(
         if not fine or not (np.abs(found) <= LARGEST).all():
             raise ArgumentError(
                 "published",
-                f"{table.names} must have {table.size:,} numbers for each of "
-                f"{blocks:,} blocks, up to {LARGEST:,.0f}",
+                f"the table {table.names} must have {table.size:,} numbers for each of "
+                f"{blocks:,} blocks, up to {LARGEST:,.0f}; pass an array of this size",
             )
         values.append(found.reshape(blocks, table.size).astype(np.float64))
     return tables, values
@@ -192,7 +194,7 @@ def _noise(noise: Any, tables: Sequence[Table]) -> list[float]:
     scales = [real(one) for one in listed]
     if not all(0 <= one < math.inf for one in scales):
         raise ArgumentError(
-            "noise", "must be a standard deviation, or one for each table"
+            "noise", "must be a standard deviation, or a list with one for each table"
         )
     return scales
 
@@ -212,6 +214,7 @@ def _prior(prior: Any, counts: Counts, over: Domain) -> Reals:
     sums = fine and math.isclose(found.sum(), 1, rel_tol=1e-6)
     if not sums or not (found >= 0).all():
         raise ArgumentError(
-            "prior", f"must be {over.cells:,} chances, one for each cell, that sum to 1"
+            "prior",
+            f"must be {over.cells:,} probabilities, one per cell, that sum to 1",
         )
     return np.asarray(found / found.sum())

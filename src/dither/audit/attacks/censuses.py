@@ -18,10 +18,10 @@ __all__ = ["categories", "people_of", "scales", "shown"]
 Counts = NDArray[np.int64]
 
 FAR = 12
-"""Standard deviations that a total is off by with a chance below 1e-7, with either
-noise.
+"""Number of standard deviations that the error of a total exceeds with a probability
+below 1e-7, with either noise.
 """
-WAY_OUT = "pass the people that it was made of"
+WAY_OUT = "pass the people that were counted"
 
 
 def categories(released: Census) -> dict[str, tuple[Any, ...]]:
@@ -48,15 +48,15 @@ def scales(released: Census) -> dict[tuple[str, ...], float]:
     if not math.isfinite(middling):
         raise ArgumentError(
             "published",
-            "does not measure the cells of blocks; release one whose workload has the "
-            "cross of all attributes",
+            "does not measure the cells of blocks; pass a census whose workload has the "
+            "table of all attributes together",
         )
     return {tuple(categories(released)): math.sqrt(middling), (): 0.0}
 
 
 def people_of(truth: Any, released: Census) -> Counts:
-    """How many people there are in each block and cell, as the release counts them:
-    counts, or the people.
+    """Number of people in each block and cell, as the release counts them: counts, or
+    the people.
     """
     shape = (released.geography.blocks, released.attributes.cells)
     if are_people(truth):
@@ -67,8 +67,8 @@ def people_of(truth: Any, released: Census) -> Counts:
         if found.ndim < 2 or len(found) != shape[0] or found.size != math.prod(shape):
             raise ArgumentError(
                 "truth",
-                f"must be the people, or {shape[0]:,} blocks by {shape[1]:,} counts in "
-                "the order of the table of blocks",
+                f"must be the people, or an array of {shape[0]:,} blocks by "
+                f"{shape[1]:,} counts in the order of the table of blocks",
             )
         found = histograms(found.reshape(shape), domain(categories(released), None))
     _check_size(found, released)
@@ -76,7 +76,7 @@ def people_of(truth: Any, released: Census) -> Counts:
 
 
 def _check_size(counts: Counts, released: Census) -> None:
-    """Refuse people whom the release was not made of, as far as totals tell. Whoever
+    """Refuse people whom the release was not made of, as far as totals tell. Anyone who
     runs an audit holds the people, so that this gives nothing away.
     """
     totals = released.geography.tree.counts_up(counts.sum(axis=1))
@@ -87,8 +87,8 @@ def _check_size(counts: Counts, released: Census) -> None:
             path = released.geography.path(level, place)
             raise ArgumentError(
                 "truth",
-                f"has {totals[level][place]:,} people in {path!r:.60}, and the release "
-                f"counts exactly {known[place]:,}; {WAY_OUT}",
+                f"has {totals[level][place]:,} people in {path!r:.60}, but the exact "
+                f"count of the release is {known[place]:,}; {WAY_OUT}",
             )
     total = float(released.fit.marginal(0, ()).sum())
     spread = math.sqrt(float(np.sum(released.fit.variance(0, ()))))
@@ -96,6 +96,6 @@ def _check_size(counts: Counts, released: Census) -> None:
     if abs(people - total) > FAR * spread + 0.5:
         raise ArgumentError(
             "truth",
-            f"has {people:,} people, and the release counts {total:,.0f} with a "
-            f"standard deviation of {spread:.2g}; {WAY_OUT}",
+            f"has {people:,} people, but the count of the release is {total:,.0f} with "
+            f"a standard deviation of {spread:.2g}; {WAY_OUT}",
         )

@@ -38,7 +38,7 @@ def names_of(names: Any, argument: str) -> tuple[str, ...]:
     ):
         raise ArgumentError(
             argument,
-            f"must name 1 to {MOST_NAMES} columns, each once, such as "
+            f"must name 1 to {MOST_NAMES} columns, each once; pass a list such as "
             '["age", "sex", "region"]',
         )
     return found
@@ -53,17 +53,24 @@ def columns_of(
     if missing is not None:
         listed = ", ".join(known[:12]) or "none"
         raise ArgumentError(
-            argument, f"{missing!r} is no column of the table; name some of: {listed}"
+            argument,
+            f"{missing!r} is not a column of the table; name columns from: {listed}",
         )
     double = next((one for one in names if known.count(one) > 1), None)
     if double is not None:
-        raise ArgumentError(argument, f"{double!r} is two columns; rename one of them")
+        raise ArgumentError(
+            argument, f"two columns have the name {double!r}; rename one of them"
+        )
     found = {name: items_of(table[name]) for name in names}
     sizes = {len(column) for column in found.values()}
     if len(sizes) > 1:
-        raise ArgumentError("table", "has columns of several lengths; make them equal")
+        raise ArgumentError(
+            "table", "has columns of different lengths; make them equally long"
+        )
     if sizes == {0}:
-        raise ArgumentError("table", "has no rows; pass one with some people in it")
+        raise ArgumentError(
+            "table", "has no rows; pass a table with at least one person"
+        )
     return found
 
 
@@ -71,20 +78,20 @@ def checked(table: Any) -> Any:
     if isinstance(table, Dataset):
         raise ArgumentError(
             "table",
-            "must be the people themselves, such as a data frame; a dataset answers "
-            "for a charge only",
+            "must hold the people themselves, and a dataset only gives noisy answers; "
+            "pass a data frame",
         )
     if not isinstance(table, Mapping) and not hasattr(table, "columns"):
         raise ArgumentError(
             "table",
-            f"{type(table).__name__} is no table; pass a data frame or a mapping of "
-            "columns",
+            f"must be a table, not {type(table).__name__}; pass a data frame or a "
+            "mapping of columns",
         )
     return table
 
 
 def numeric(column: Sequence[Any]) -> bool:
-    """Whether every value is a number; truth values are categories."""
+    """Whether every value is a number; booleans are categories."""
     return all(isinstance(one, Real) and not isinstance(one, bool) for one in column)
 
 
@@ -99,7 +106,7 @@ def reals(column: Sequence[Any]) -> NDArray[np.float64] | None:
 
 def coded(column: Sequence[Any]) -> tuple[Codes, list[Any]]:
     """The place of each value among the different ones, in their order of coming. Two
-    values that are no number are alike.
+    values that are not numbers are treated as equal.
     """
     places: dict[Any, int] = {}
     codes = [places.setdefault(_key(one), len(places)) for one in column]
@@ -125,7 +132,9 @@ def joint(columns: Iterable[Codes]) -> Codes:
         paired = codes if together is None else together * (codes.max() + 1) + codes
         together = np.unique(paired, return_inverse=True)[1].reshape(-1)
     if together is None:
-        raise ArgumentError("columns", "must name at least one; such as ['age']")
+        raise ArgumentError(
+            "columns", "is empty; pass at least one column, such as ['age']"
+        )
     return np.asarray(together, np.intp)
 
 
@@ -135,7 +144,9 @@ def read(path: str | Path) -> dict[str, list[Any]]:
 
     place = Path(path)
     if not place.is_file():
-        raise ArgumentError("table", f"{place} is no file; name a CSV or Parquet file")
+        raise ArgumentError(
+            "table", f"'{place}' is not a file; name a CSV or Parquet file"
+        )
     with duckdb.connect() as connection:
         try:
             found = connection.execute("SELECT * FROM query_table($1)", [str(place)])
@@ -143,7 +154,7 @@ def read(path: str | Path) -> dict[str, list[Any]]:
             rows = found.fetchall()
         except duckdb.Error:
             raise ArgumentError(
-                "table", f"{place} cannot be read; save it as CSV or Parquet"
+                "table", f"'{place}' cannot be read; save it as CSV or Parquet"
             ) from None
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return {name: list(one) for name, one in zip(names, columns, strict=True)}

@@ -31,7 +31,7 @@ class Differencing(Attack):
     _name: ClassVar[str] = "differencing"
     _not_stopped: ClassVar[str] = (
         "what a large difference shows. If one group is ill and all others are not, two "
-        "noisy counts tell it, because no single person decides it."
+        "noisy counts show this, because it does not depend on a single person."
     )
     count: int
     epsilon: float
@@ -51,10 +51,11 @@ class Differencing(Attack):
         return (
             "The attacker asks how many people have the secret, and how many of all but "
             "one have it, and subtracts; a coin decided whether that one has it.",
-            f"Exact counts tell it in {percent(exact.share)} of {exact.tries:,} cases, "
-            "and rounding hides it only until the question is shifted; two counts with "
-            f"ε = {self.epsilon:g} each tell it in {percent(ours.share, 1)}, and "
-            f"{percent(ours.bound or 0, 1)} is allowed for both together.",
+            f"With exact counts the attacker is right in {percent(exact.share)} of "
+            f"{exact.tries:,} cases, and rounding hides the secret only until the question "
+            f"is shifted; with two counts of ε = {self.epsilon:g} each, in "
+            f"{percent(ours.share, 1)}. The guarantee of both together allows "
+            f"{percent(ours.bound or 0, 1)}.",
         )
 
     def _more(self) -> dict[str, Any]:
@@ -73,7 +74,9 @@ def differencing(
     """
     others = whole("count", count, "pass how many others have the secret")
     if others > LARGEST:
-        raise ArgumentError("count", f"must be at most {LARGEST:,}; pass a smaller one")
+        raise ArgumentError(
+            "count", f"must be at most {LARGEST:,}; pass a smaller number"
+        )
     many = whole("tries", tries, "pass how often to try, such as 20_000")
     mechanism = Geometric(sensitivity=1, epsilon=epsilon)
     secret = uniform_integers(2, (many,))
@@ -101,7 +104,7 @@ def differencing(
 
 
 def _suppressed(rest: Counts) -> Any:
-    """Right where neither count is hidden, and by a coin elsewhere."""
+    """Right if neither count is hidden, and by a coin elsewhere."""
     shown = rest >= BASE
     return np.where(shown, 1.0, 0.5)
 

@@ -49,11 +49,12 @@ class Exceptions(Attack):
         return (
             "The attacker asks for a count whose condition cannot be computed for one "
             "person if that person is ill, and looks whether the question fails.",
-            f"A database that adds noise to its count tells it in {percent(naive.share)} "
-            f"of {naive.tries:,} cases; here {self.raised:,} of {ours.tries:,} questions "
-            "failed, since a row that cannot be computed does not count, and the noisy "
-            f"count tells it in {percent(ours.share, 1)}, of {percent(ours.bound or 1, 1)} "
-            "that are allowed.",
+            "With a database that adds noise to its count, the attacker is right in "
+            f"{percent(naive.share)} of {naive.tries:,} cases. Here {self.raised:,} of "
+            f"{ours.tries:,} questions failed, because a row that cannot be computed is "
+            "ignored; from the noisy count the attacker is right in "
+            f"{percent(ours.share, 1)}, and the guarantee allows at most "
+            f"{percent(ours.bound or 1, 1)}.",
         )
 
     def _more(self) -> dict[str, Any]:

@@ -29,7 +29,9 @@ class Quasi(Protocol):
     def name(self) -> str: ...
 
     def width(self, rows: Rows) -> float:
-        """How much these people differ, from 0 (alike) to 1 (as much as any)."""
+        """The difference between these people, from 0 (identical) to 1 (as different as
+        any).
+        """
 
     def splits(self, rows: Rows) -> list[list[Rows]]:
         """Ways to part these people; the first one that is allowed is taken."""
@@ -88,7 +90,7 @@ class Categories:
         return (np.unique(self.levels[-1][rows]).size - 1) / most if most else 0.0
 
     def _common(self, rows: Rows) -> int:
-        """The finest level at which these people are alike."""
+        """The finest level at which these people are identical."""
         alike = (self.levels[:, rows] == self.levels[:, rows[:1]]).all(axis=1)
         return int(np.flatnonzero(alike)[-1])
 
@@ -123,7 +125,8 @@ def quasi_identifier(name: str, column: Sequence[Any], hierarchy: Any) -> Quasi:
         if values is None:
             raise ArgumentError(
                 "table",
-                f"{name!r} has numbers that are not finite; leave those people out",
+                f"the column {name!r} has numbers that are not finite; leave those people "
+                "out",
             )
         return Numbers(name, values)
     return _categories(name, column, hierarchy)
@@ -147,13 +150,17 @@ def _paths(name: str, values: Sequence[Any], hierarchy: Any) -> list[tuple[Any, 
     if hierarchy is None:
         return [(one,) for one in values]
     if not isinstance(hierarchy, Mapping):
-        raise _wrong(name, "must map each value to its coarser ones, the finest first")
+        raise _wrong(
+            name, "must map each value to its coarser categories, the finest first"
+        )
     missing = next((one for one in values if one not in hierarchy), None)
     if missing is not None or any(one is None for one in values):
-        raise _wrong(name, "does not hold every value of the column")
+        raise _wrong(name, "must have an entry for every value of the column")
     above = [_coarser(name, hierarchy[one]) for one in values]
     if len({len(one) for one in above}) > 1:
-        raise _wrong(name, "must have as many coarser categories for every value")
+        raise _wrong(
+            name, "must have the same number of coarser categories for every value"
+        )
     paths = [(*one[::-1], value) for one, value in zip(above, values, strict=True)]
     for depth in range(1, len(paths[0])):
         parents = {path[depth]: path[:depth] for path in paths}
@@ -166,11 +173,12 @@ def _coarser(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str):
         return (given,)
     if not isinstance(given, list | tuple):
-        raise _wrong(name, "must map each value to a tuple of coarser ones")
+        raise _wrong(name, "must map each value to a tuple of coarser categories")
     return tuple(given)
 
 
 def _wrong(name: str, problem: str) -> ArgumentError:
     return ArgumentError(
-        "hierarchies", f"that of {name!r:.40} {problem}; pass one like {EXAMPLE}"
+        "hierarchies",
+        f"the hierarchy of {name!r:.40} {problem}; pass hierarchies like {EXAMPLE}",
     )

@@ -80,8 +80,8 @@ def membership(
     if background.size != frequencies.size:
         raise ArgumentError(
             "reference",
-            f"must have a frequency for each of {frequencies.size:,} variants, not "
-            f"{background.size:,}",
+            f"must have a frequency for each of the {frequencies.size:,} variants, not "
+            f"{background.size:,}; pass both in the same order of variants",
         )
     held = np.clip(background, 1e-6, 1 - 1e-6)
     weights = (frequencies - held) / (held * (1 - held))
@@ -121,7 +121,7 @@ class Markers:
         """Who agrees with one record, by the markers known: members and outsiders."""
         title = "A person found by a handful of markers"
         axes = Axes(64, 60, 360, 260, Scale(0, max(self.counts)), Scale(0, 1))
-        names = ["members matched", "outsiders matched", "members told apart (area)"]
+        names = ["members matched", "outsiders matched", "members distinguished (area)"]
         drawn = (self.matched, self.mistaken, self.areas)
         lines = [axes.line(self.counts, ys, at) for at, ys in enumerate(drawn)]
         frame = list(axes.frame("markers known", "share"))
@@ -156,9 +156,7 @@ def markers(
     width = inside.shape[1]
     outside = _people(outsiders, width, "outsiders")
     if not known or max(known) > width:
-        raise ArgumentError(
-            "counts", f"must be some numbers of markers up to {width:,}"
-        )
+        raise ArgumentError("counts", f"must be numbers of markers from 1 to {width:,}")
     table, guarantee = _records(published, inside.shape)
     shares: list[list[float]] = [[], []]
     rocs = []
@@ -180,7 +178,9 @@ def _records(published: Any, shape: tuple[int, ...]) -> tuple[Copies, Guarantee 
     frequencies, guarantee = _published(published)
     if frequencies.size != shape[1]:
         raise ArgumentError(
-            "published", f"must have a frequency for each of {shape[1]:,} variants"
+            "published",
+            f"must have a frequency for each of the {shape[1]:,} variants; pass all of "
+            "them",
         )
     steps = 1 << 30
     drawn = uniform_integers(steps, (2, *shape)) < frequencies * steps
@@ -215,7 +215,7 @@ def _frequencies(values: Any, name: str) -> Reals:
     if found.ndim != 1 or not found.size or not np.isfinite(found).all():
         raise ArgumentError(name, "must be a list of frequencies, one for each variant")
     if found.min() < 0 or found.max() > 1:
-        raise ArgumentError(name, "must lie between 0 and 1")
+        raise ArgumentError(name, "must lie between 0 and 1; pass frequencies")
     return found
 
 

@@ -1,5 +1,5 @@
-"""Tables of blocks that are not solved: the likeliest by the prior alone, and one near
-marginals that too many tables agree with.
+"""Tables of blocks that are not solved: the most likely by the prior alone, and one
+near marginals that too many tables agree with.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dither.audit.attacks.published import Table
 
-__all__ = ["likeliest", "proportional"]
+__all__ = ["most_likely", "proportional"]
 
 Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -19,8 +19,8 @@ Counts = NDArray[np.int64]
 ROUNDS = 50
 
 
-def likeliest(prior: Reals, sizes: Counts) -> Counts:
-    """The likeliest table of so many people whose records are draws from the prior.
+def most_likely(prior: Reals, sizes: Counts) -> Counts:
+    """The most likely table of `people` people whose records are draws from the prior.
 
     The next person goes where the chance of the whole grows most: that is D'Hondt's
     rule, under which no cell has less than its share, rounded down.
@@ -37,7 +37,7 @@ def likeliest(prior: Reals, sizes: Counts) -> Counts:
 def proportional(
     tables: Sequence[Table], published: Sequence[Reals], prior: Reals
 ) -> Counts:
-    """The prior scaled to each marginal in turn, which ends at the likeliest table if
+    """The prior scaled to each marginal in turn, which ends at the most likely table if
     people could be divided; then rounded, so that as many people are left.
     """
     sizes = published[0].sum(axis=1, keepdims=True)

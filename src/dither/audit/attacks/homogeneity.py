@@ -32,8 +32,8 @@ class Homogeneity(Attack):
 
     _name: ClassVar[str] = "homogeneity"
     _not_stopped: ClassVar[str] = (
-        "what holds for a whole group. Where most people of an age share one secret, "
-        "noisy counts show it too, with or without any one person among them."
+        "what holds for a whole group. If most people of an age share one secret, noisy "
+        "counts show it too, with or without any one person among them."
     )
     table: Anonymized
     found: tuple[Rate, ...]
@@ -58,10 +58,10 @@ class Homogeneity(Attack):
             "The attacker knows the quasi-identifiers of a person, looks up the class, "
             f"and names its most frequent {self.table.secret}.",
             f"{percent(self.certain, 1)} of {self.table.people:,} people are in a "
-            "class with one secret alone, so it is certain; in all, "
-            f"{percent(anonymous.share)} are named rightly, and without their own "
-            f"line {percent(anonymous.guessing)}; from noisy counts "
-            f"{percent(ours.share)} with and {percent(ours.guessing)} without them.",
+            "class with only one secret, which is then certain. In total, the attacker "
+            f"is right for {percent(anonymous.share)} of the people, and for "
+            f"{percent(anonymous.guessing)} without their own row; with noisy counts, "
+            f"for {percent(ours.share)} with and {percent(ours.guessing)} without their row.",
         )
 
     @property

@@ -118,8 +118,8 @@ class Inspection:
         ]
         if self.bound is not None:
             lines.append(
-                f"The guarantee allows {percent(self.bound, 1)} at most, beside so "
-                "much chance."
+                f"The guarantee allows at most {percent(self.bound, 1)}, given this "
+                "chance."
             )
         lines.append(
             "This attack divides two gradients of one linear layer; that it fails says "
@@ -151,11 +151,15 @@ def inspection(
     truths = [np.atleast_2d(np.asarray(one, np.float64)) for one in records]
     if len(updates) != len(truths) or len(truths) < 2:
         raise ArgumentError(
-            "records", "must have those of each update, and of two updates at least"
+            "records",
+            "must have one entry for each update, and at least two entries; pass the "
+            "records in the order of the updates",
         )
     width = truths[0].shape[1]
     if any(one.ndim != 2 or one.shape[1] != width or not one.size for one in truths):
-        raise ArgumentError("records", "must be rows of the same length")
+        raise ArgumentError(
+            "records", "must all have rows of the same length; pass padded rows"
+        )
     readings = [_readings(one, width) for one in updates]
     # Whoever is in one update is not in the one before it.
     others = [readings[-1], *readings[:-1]]
@@ -169,7 +173,7 @@ def inspection(
 
 
 def _readings(update: Any, width: int) -> Reals:
-    """What a record would be if one alone had moved a neuron, for each neuron."""
+    """The record that each neuron implies if a single record moved it."""
     weights, bias = _layer(_arrays(update), width)
     moved = np.isfinite(bias) & (bias != 0) & np.isfinite(weights).all(axis=1)
     with np.errstate(over="ignore"):
@@ -183,7 +187,7 @@ def _arrays(update: Any) -> list[Reals]:
     try:
         return [np.asarray(getattr(one, "detach", lambda o=one: o)()) for one in listed]
     except Exception:
-        raise ArgumentError("updates", f"hold no arrays; {WAY_OUT}") from None
+        raise ArgumentError("updates", f"must contain arrays; {WAY_OUT}") from None
 
 
 def _layer(arrays: list[Reals], width: int) -> tuple[Reals, Reals]:
@@ -192,12 +196,13 @@ def _layer(arrays: list[Reals], width: int) -> tuple[Reals, Reals]:
         if one.ndim == 2 and one.shape[1] == width and two.shape == one.shape[:1]:
             return one.astype(np.float64), two.astype(np.float64)
     raise ArgumentError(
-        "updates", f"have no linear layer for records of {width:,} numbers; {WAY_OUT}"
+        "updates",
+        f"must have a linear layer for records of {width:,} numbers; {WAY_OUT}",
     )
 
 
 def _errors(truths: Sequence[Reals], readings: Sequence[Reals]) -> Reals:
-    """How far each record is from the reading nearest to it."""
+    """Distance of each record from the reading nearest to it."""
     found = []
     for rows, read in zip(truths, readings, strict=True):
         for row in rows:

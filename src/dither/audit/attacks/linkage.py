@@ -32,8 +32,8 @@ MOST_SETS = 300
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """The share of people singled out by so many columns: on average over the sets of
-    that size that were tried, and by the best of them.
+    """The share of people singled out by this number of columns: on average over the
+    sets of that size that were tried, and by the best of them.
     """
 
     count: int
@@ -71,10 +71,10 @@ class Linkage(Attack):
             "The attacker knows a few values of a person, and looks for the one line of "
             "a table without names that has them.",
             f"{percent(last.most, 1)} of {self.people:,} people are the only one with "
-            f"their {', '.join(last.best)}; from a count of such people with ε = "
-            f"{self.epsilon:g}, whether one of them is there is told in "
-            f"{percent(ours.share, 1)} of the cases, a coin tells 50%, and "
-            f"{percent(ours.bound or 0, 1)} is allowed.",
+            f"their {', '.join(last.best)}. From a count of such people with ε = "
+            f"{self.epsilon:g}, the attacker is right in {percent(ours.share, 1)} of the "
+            "cases whether a person is in the table; guessing is right in 50 %, and the "
+            f"guarantee allows at most {percent(ours.bound or 0, 1)}.",
         )
 
     @property
@@ -176,7 +176,9 @@ def _linked(
     """Who of a named list agrees with one line of the table, and rightly so."""
     if known is None or not isinstance(identity, str):
         raise ArgumentError(
-            "identity", "goes with known=; pass both, or neither: identity='patient_id'"
+            "identity",
+            "must be a column name that is passed together with known=; pass both, such "
+            "as identity='patient_id', or neither",
         )
     names = list(held)
     listed = columns_of(known, [*names, identity], "known")
@@ -199,7 +201,7 @@ def _counted(people: int, mechanism: Geometric) -> Rate:
     """Whether a person is there, by the noisy count of people like them, for an
     attacker who knows the others: a coin decides who is.
 
-    One more is likelier than none where the count less the others is 1 or more, and
+    One more is more likely than none if the count minus the others is 1 or more, and
     that is right in e^ε/(1 + e^ε): all that the guarantee allows.
     """
     there = uniform_integers(2, (people,))

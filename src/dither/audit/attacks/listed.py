@@ -41,7 +41,9 @@ ATTACKS: Mapping[str, Listed] = {
         "homogeneity", "a k-anonymous table whose classes share a secret", *TABLE
     ),
     "background": _own(
-        "background", "a k-anonymous table, by whoever can exclude secrets", *TABLE
+        "background",
+        "a k-anonymous table, by an attacker who can exclude secrets",
+        *TABLE,
     ),
     "linkage": _own(
         "linkage",
@@ -66,7 +68,7 @@ ATTACKS: Mapping[str, Listed] = {
         ("rho", "blocks"),
     ),
     "membership": Listed(
-        "frequencies of a study, by whoever knows a genome",
+        "frequencies of a study, by an attacker who knows a genome",
         "studies",
         "frequencies",
         ("epsilon", "people", "variants"),
@@ -85,9 +87,11 @@ def run(name: str, **options: Any) -> Attack:
     """Run an attack by its name."""
     if name not in ATTACKS:
         listed = ", ".join(ATTACKS)
-        raise ArgumentError("name", f"{name!r:.40} is no attack; name one of: {listed}")
+        raise ArgumentError(
+            "name", f"{name!r:.40} is not an attack; name one of: {listed}"
+        )
     wrong = next((one for one in options if one not in ATTACKS[name].options), None)
     if wrong is not None:
         taken = ", ".join(ATTACKS[name].options)
-        raise ArgumentError(wrong, f"{name} does not take it; it takes {taken}")
+        raise ArgumentError(wrong, f"is not an argument of {name}; pass only {taken}")
     return ATTACKS[name].run(**options)

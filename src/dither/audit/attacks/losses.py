@@ -59,7 +59,7 @@ def losses(
     the released model, such as `model.release_.guarantee`.
     """
     if guarantee is not None and not isinstance(guarantee, Guarantee):
-        raise ArgumentError("guarantee", "must be one, such as PureDP(1.0)")
+        raise ArgumentError("guarantee", "must be a guarantee, such as PureDP(1.0)")
     inside, outside = _checked(members, "members"), _checked(outsiders, "outsiders")
     return Losses(Roc(-inside, -outside, guarantee))
 
@@ -71,5 +71,7 @@ def _checked(values: Any, name: str) -> NDArray[np.float64]:
         found = np.zeros(0)
     # A loss may be infinite, and then it speaks against membership; NaN says nothing.
     if found.ndim != 1 or not found.size or np.isnan(found).any():
-        raise ArgumentError(name, "must be a list of losses, one for each person")
+        raise ArgumentError(
+            name, "must be a list of losses without NaN, one for each person"
+        )
     return found

@@ -1,5 +1,5 @@
-"""The low bits of floating-point noise (Mironov 2012): they tell which number the noise
-was added to.
+"""The low bits of floating-point noise (Mironov 2012): they reveal which number the
+noise was added to.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LowBits(Attack):
         floats, _, ours = self.found[0], self.found[1], self.found[2]
         return (
             "The true number is 0 or 1. Noise of a float generator added to 1 gives "
-            "multiples of 2^-53 alone; whoever sees another number knows that it was 0.",
+            "only multiples of 2^-53, so any other number proves that it was 0.",
             f"That happens in {percent(floats.share, 1)} of {floats.tries:,} answers with "
             f"float noise that claims ε = {self.epsilon:g}, and never for 1: no ε allows "
             f"it; it happens in {percent(ours.share, 1)} of answers on a public grid.",
@@ -90,7 +90,7 @@ def low_bits(*, epsilon: float = 1.0, tries: int = 100_000) -> LowBits:
 
 
 def off_grid(answers: Any) -> NDArray[np.bool_]:
-    """Which answers are no multiple of 2^-53."""
+    """Which answers are not a multiple of 2^-53."""
     scaled = np.ldexp(np.asarray(answers, np.float64), BITS)
     return np.asarray(scaled != np.rint(scaled))
 

@@ -48,11 +48,12 @@ def anonymize(
     names = names_of(columns, "columns")
     if not isinstance(secret, str) or secret in names:
         raise ArgumentError(
-            "secret", "must name a column that is no quasi-identifier, such as 'ward'"
+            "secret",
+            "must be a column that is not in columns=; pass one such as 'ward'",
         )
     found = columns_of(table, names, "columns") | columns_of(table, [secret], "secret")
     size = len(found[secret])
-    least = whole("k", k, "pass how many people must look alike, such as 5")
+    least = whole("k", k, "pass the smallest size of a class, such as 5")
     _check(least, size)
     kept = _Kept(least, _diversity(diversity, found[secret]), coded(found[secret])[0])
     above = _hierarchies(hierarchies, names)
@@ -63,7 +64,9 @@ def anonymize(
 
 @dataclass(frozen=True)
 class _Kept:
-    """What every class must keep: so many people, and so many different secrets."""
+    """The conditions on every class: a minimum number of people, and of different
+    secrets.
+    """
 
     k: int
     diversity: int
@@ -81,20 +84,22 @@ def _diversity(given: int, secrets: Sequence[Any]) -> int:
     if wanted > most:
         raise ArgumentError(
             "diversity",
-            f"{wanted:,} different secrets in a class cannot be had, where all people "
-            f"have {most:,}; pass a smaller one",
+            f"must be at most {most:,}, the number of different secrets; pass a smaller "
+            "number",
         )
     return wanted
 
 
 def _check(k: int, size: int) -> None:
     if k < 2:
-        raise ArgumentError("k", "must be 2 or more: one person alone is not hidden")
+        raise ArgumentError(
+            "k", "must be 2 or more, because a class of one person does not hide anyone"
+        )
     if k > size:
         raise ArgumentError(
             "k",
-            f"{k:,} people who look alike cannot be found among {size:,}; pass a "
-            "smaller k or a longer table",
+            f"must be at most {size:,}, the number of people; pass a smaller k or a "
+            "longer table",
         )
 
 
@@ -104,8 +109,8 @@ def _hierarchies(given: Any, names: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(given, Mapping) or any(one not in names for one in given):
         raise ArgumentError(
             "hierarchies",
-            f"must map some of the columns {', '.join(names)} to the coarser "
-            "categories of each value",
+            f"must map columns from {', '.join(names)} to the coarser categories of each "
+            "value; pass one such as {'region': {'Fennick': ('Estmark',)}}",
         )
     return given
 

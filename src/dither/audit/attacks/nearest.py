@@ -1,4 +1,4 @@
-"""The likeliest table of each block where what is published is noisy."""
+"""The most likely table of each block where what is published is noisy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT_ONCE = 1 << 21
 MOST_PEOPLE = 10_000_000
 MOST_MOVES = 2_000
 EXACT = 0.1
-"""An exact table among noisy ones counts as one with this much noise: a person too
+"""An exact table among noisy ones is treated as one with this much noise: a person too
 many costs e^-50.
 """
 
@@ -50,7 +50,7 @@ class Nearest:
         return found
 
     def solve(self, published: Sequence[Reals], start: Counts | None = None) -> Counts:
-        """The likeliest table of each block, looked for from `start` on."""
+        """The most likely table of each block, looked for from `start` on."""
         blocks, cells = len(published[0]), self.means.size
         found = np.zeros((blocks, cells), np.int64)
         step = max(1, AT_ONCE // cells**2)
@@ -62,13 +62,13 @@ class Nearest:
         return found
 
     def one_more(self, others: Counts, published: Sequence[Reals]) -> Counts:
-        """The likeliest cell of the one person of each block who is not known."""
+        """The most likely cell of the one person of each block who is not known."""
         more, _ = self._gains(others, published)
         # The prior of one person does not depend on who else is there.
         return np.asarray((more + np.log(others + 1.0)).argmax(axis=1), np.int64)
 
     def _start(self, published: Sequence[Reals]) -> Counts:
-        """Counts drawn towards their means where a table has every cell, and else
+        """Counts shrunk towards their means where a table has every cell, and else
         nobody.
         """
         cells = self.means.size

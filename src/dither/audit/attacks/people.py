@@ -1,4 +1,4 @@
-"""Who lives where: counts of each block and cell, or the people themselves."""
+"""Counts of people by block and cell, or the people themselves."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ MOST_NUMBERS, MOST_PEOPLE = 1 << 24, 10_000_000
 
 
 def are_people(truth: Any) -> bool:
-    """Whether there is one line for each person, and not one for each block."""
+    """Whether there is one row for each person, and not one for each block."""
     if isinstance(truth, Dataset):
         raise ArgumentError(
             "truth",
-            "must be the people themselves; a dataset answers for a charge only",
+            "must hold the people themselves, and a dataset only gives noisy answers; "
+            "pass a data frame",
         )
     return isinstance(truth, Mapping) or hasattr(truth, "columns")
 
@@ -36,7 +37,7 @@ def are_people(truth: Any) -> bool:
 def counted(
     people: Any, places: Geography, cross: Attributes, exact: int | None = None
 ) -> Counts:
-    """How many people each block has in each cell. `exact` is the lowest level with
+    """Number of people in each block in each cell. `exact` is the lowest level with
     exact totals, as a release counts them.
     """
     source = source_of(people, places, cross)
@@ -55,18 +56,21 @@ def counts_of(
         found = histograms(truth, over)
         if places is not None and places.blocks != len(found):
             raise ArgumentError(
-                "truth", f"has {len(found):,} blocks, and keys lists {places.blocks:,}"
+                "truth",
+                f"has {len(found):,} blocks, but keys lists {places.blocks:,}; pass one "
+                "row for each listed block",
             )
         return found, places
     if places is None:
         raise ArgumentError(
             "keys",
-            "is missing; pass the list of all blocks that people live in: "
+            "are missing; pass the list of all blocks that people live in: "
             "census.geography(blocks, levels=…)",
         )
     if places.blocks * over.cells > MOST_NUMBERS:
         raise ArgumentError(
-            "truth", f"has more than {MOST_NUMBERS:,} counts; take some of the blocks"
+            "truth",
+            f"has more than {MOST_NUMBERS:,} counts; take fewer blocks or attributes",
         )
     return counted(truth, places, attributes_of(attributes)), places
 
@@ -92,16 +96,17 @@ def histograms(truth: Any, over: Domain) -> Counts:
         or not ((found >= 0) & (found <= MOST_PEOPLE)).all()
     ):
         raise ArgumentError(
-            "truth", f"must hold whole numbers from 0 to {MOST_PEOPLE:,}"
+            "truth",
+            f"must hold whole numbers from 0 to {MOST_PEOPLE:,}; pass the true counts",
         )
     whole = found.astype(np.int64)
     if (whole != found).any():
-        raise ArgumentError("truth", "must hold whole numbers")
+        raise ArgumentError("truth", "must hold whole numbers; pass exact counts")
     return whole.reshape(len(found), math.prod(over.sizes))
 
 
 def array(truth: Any) -> NDArray[Any]:
-    """An array, or an empty one for what is none."""
+    """An array, or an empty one for any other value."""
     try:
         return np.asarray(truth)
     except ValueError:  # lines of several lengths

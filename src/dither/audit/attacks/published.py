@@ -76,7 +76,9 @@ class Domain:
             at = self.names.index(name)
             return at, self.labels[at]
         known = ", ".join([*self.names, *self.recodes])
-        raise ArgumentError("published", f"{name!r} is no attribute; there are {known}")
+        raise ArgumentError(
+            "published", f"{name!r} is not an attribute; name some of {known}"
+        )
 
 
 @dataclass(frozen=True)
@@ -101,19 +103,20 @@ def domain(attributes: Any, recodes: Any) -> Domain:
     """The declared attributes, checked."""
     if not isinstance(attributes, Mapping) or not attributes:
         raise ArgumentError(
-            "attributes", 'must map names to categories, such as {"sex": ["f", "m"]}'
+            "attributes",
+            'must map names to categories; pass one such as {"sex": ["f", "m"]}',
         )
     labels = tuple(_categories(*one) for one in attributes.items())
     cells = math.prod(len(one) for one in labels)
     if cells > MOST_CELLS:
         raise ArgumentError(
             "attributes",
-            f"have {cells:,} cells, and blocks are rebuilt over {MOST_CELLS:,} at "
-            "most; merge categories or leave attributes out",
+            f"have {cells:,} cells together, but the attack takes at most "
+            f"{MOST_CELLS:,}; merge categories or leave attributes out",
         )
     names = tuple(attributes)
     if not all(isinstance(name, str) for name in names):
-        raise ArgumentError("attributes", "must be named by texts; rename them")
+        raise ArgumentError("attributes", "must have strings as names; rename them")
     return Domain(names, labels, _recoded(recodes or {}, names, labels))
 
 
@@ -122,10 +125,12 @@ def _listed(names: Any) -> tuple[Any, ...]:
     if isinstance(names, str):
         return (names,)
     if not isinstance(names, Iterable):
-        raise ArgumentError("published", f"{names!r:.40} is no table; {TABLE}")
+        raise ArgumentError("published", f"{names!r:.40} is not a table; {TABLE}")
     listed = tuple(names)
     if any(listed.count(one) > 1 for one in listed):
-        raise ArgumentError("published", f"{listed!r:.60} has a name twice; {TABLE}")
+        raise ArgumentError(
+            "published", f"the table {listed!r:.60} repeats an attribute; {TABLE}"
+        )
     return listed
 
 
@@ -138,8 +143,8 @@ def _categories(name: Any, labels: Any) -> tuple[Any, ...]:
     if not listed or any(few.count(one) > 1 for one in few):
         raise ArgumentError(
             "attributes",
-            f"{name!r:.40} must have some categories, all distinct, or edges: "
-            'such as ["f", "m"] or census.edges([0, 18, 65, 110])',
+            f"the attribute {name!r:.40} must have distinct categories or edges; pass "
+            'for example ["f", "m"] or census.edges([0, 18, 65, 110])',
         )
     return listed
 
@@ -153,19 +158,20 @@ def _recoded(
         raise ArgumentError(
             "recodes",
             "must map new names to an attribute and the coarser category of each of "
-            'its categories, such as {"adult": ("age", [False, True, True])}',
+            'its categories; pass one such as {"adult": ("age", [False, True, True])}',
         )
     for name, (source, coarse) in recodes.items():
         if source not in names or name in names:
             raise ArgumentError(
-                "recodes", f"{name!r} must be a new name for one of them"
+                "recodes",
+                f"{name!r} must be a new name, and {source!r} an attribute; rename it",
             )
         at = names.index(source)
         if len(coarse) != len(labels[at]):
             raise ArgumentError(
                 "recodes",
-                f"{name!r} must give a category for each of the {len(labels[at])} of "
-                f"{source!r}",
+                f"{name!r} must have a coarser category for each of the "
+                f"{len(labels[at])} categories of {source!r}; pass a list of this length",
             )
         found[name] = (at, tuple(coarse))
     return found

@@ -1,4 +1,4 @@
-"""How often an attack is right, beside guessing and what a guarantee allows."""
+"""Success rate of an attack, next to guessing and to the bound of a guarantee."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ def with_or_without(guarantee: Guarantee, without: float) -> float:
     """The most that an attacker may be right about people in a release, if they are
     right so often on releases without them.
 
-    Why: for each person naming the truth is a test of the release with them against
-    the one without, and the most power is concave in the rate of false positives, so
-    the bound of the mean is no less than the mean of the bounds.
+    Why: for each person naming the true value is a test of the release with them
+    against the one without, and the most power is concave in the rate of false
+    positives, so the bound of the mean is no less than the mean of the bounds.
     """
     return Allowed(guarantee).power(min(max(without, 0.0), 1.0))
 

@@ -1,4 +1,6 @@
-"""What a reconstruction attack rebuilt, beside guessing and what a guarantee allows."""
+"""The result of a reconstruction attack, next to guessing and to the bound of a
+guarantee.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dither.audit.attacks.guessing import likeliest
+from dither.audit.attacks.guessing import most_likely
 from dither.audit.attacks.published import Domain
 from dither.audit.attacks.roc import Allowed
 from dither.axes import Axes, Scale
@@ -129,8 +131,8 @@ class Reconstruction:
         """
         sizes = self.truth.sum(axis=1)
         if self.others is None:
-            return likeliest(self.prior, sizes)
-        return self.others + likeliest(self.prior, np.minimum(sizes, 1))
+            return most_likely(self.prior, sizes)
+        return self.others + most_likely(self.prior, np.minimum(sizes, 1))
 
     @property
     def guessed(self) -> float:
@@ -167,7 +169,9 @@ class Reconstruction:
         if number and 0 <= block < len(self.rebuilt):
             return int(block)
         if self.places is None or number:
-            named = "" if self.places is None else ", or its labels from the top"
+            named = (
+                "" if self.places is None else ", or its labels from the top level down"
+            )
             raise ArgumentError(
                 "block",
                 f"must be the number of a block from 0 to {len(self.rebuilt) - 1:,}"
@@ -236,8 +240,8 @@ class Reconstruction:
         )
         if self.too_many:
             yield (
-                f"Too many tables to look through agree for {self.too_many:,} of the "
-                "blocks: there a likely one is taken."
+                f"In {self.too_many:,} of the blocks, too many tables agree to search "
+                "them all: the attack uses a likely table for each of these blocks."
             )
         if self._solved(0):
             yield f"No table agrees for {self._solved(0):,} of the blocks."
@@ -247,12 +251,12 @@ def percent(share: float, digits: int = 0) -> str:
     """A share in percent. A small one has a digit that is not 0, and one below all does
     not read as all.
     """
-    shown = f"{share:.{digits}%}"
-    if share > 0 and float(shown[:-1]) == 0:
-        return f"{float(f'{100 * share:.1g}'):.10f}".rstrip("0") + "%"
-    if share < 1 and float(shown[:-1]) == 100:
-        return f"above {100 - 10**-digits / 2:g}%"
-    return shown
+    shown = f"{100 * share:.{digits}f}"
+    if share > 0 and float(shown) == 0:
+        return f"{float(f'{100 * share:.1g}'):.10f}".rstrip("0") + " %"
+    if share < 1 and float(shown) == 100:
+        return f"above {100 - 10**-digits / 2:g} %"
+    return f"{shown} %"
 
 
 def _groups(sizes: Counts) -> list[Places]:

@@ -1,4 +1,4 @@
-"""A dataset that is really asked the same again and again."""
+"""A dataset that is really asked the same question repeatedly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Repeated:
 
 
 def repeated(epsilon: float, affordable: int, times: int) -> Repeated:
-    """Ask a dataset of 100 made-up people whose account pays so many answers."""
+    """Ask a dataset of 100 synthetic people whose account pays for this number of
+    answers.
+    """
     import duckdb
 
     with duckdb.connect() as connection:

@@ -1,4 +1,6 @@
-"""How well scores tell members from outsiders, beside what a guarantee allows."""
+"""Accuracy of scores that separate members from outsiders, next to the bound of a
+guarantee.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ class Roc:
 
     @cached_property
     def _placed(self) -> tuple[Reals, Reals]:
-        """For each member the share of outsiders below, and the other way round; a tie
-        is a half.
+        """For each member the share of outsiders below, and for each outsider the share
+        of members; a tie is a half.
         """
         return (
             _below(self.outsiders, self.members),

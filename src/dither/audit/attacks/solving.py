@@ -1,5 +1,5 @@
 """All tables of a block that agree with exact marginals: how many there are, and the
-likeliest one.
+most likely one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MOST_STEPS = 20_000
 
 @dataclass(frozen=True)
 class Solution:
-    """How many tables agree with what was published, None where there are too many
-    to look through, and the likeliest of them.
+    """The number of tables that agree with what was published (None if there are too
+    many to look through), and the most likely table.
     """
 
     count: int | None
@@ -36,7 +36,7 @@ class Solution:
 
 
 class _Kept(NamedTuple):
-    """What reaches one state: how many ways, and the likeliest of them."""
+    """A state of the search: the number of ways to reach it, and the most likely way."""
 
     ways: int
     score: float

@@ -44,8 +44,8 @@ class Frequencies(Attack):
 
     _name: ClassVar[str] = "membership"
     _not_stopped: ClassVar[str] = (
-        "what the study finds. If a variant goes with an illness, that holds for whoever "
-        "carries it, in the study or not."
+        "what the study finds. If a variant is associated with an illness, this holds for "
+        "all carriers, in the study or not."
     )
     exact: Membership
     ours: Membership
@@ -75,10 +75,10 @@ class Frequencies(Attack):
         return (
             "The attacker knows the genotypes of a person and the frequencies of the "
             "population, and looks how much nearer the published ones are to the person.",
-            f"Exact frequencies tell {percent(exact.share, 1)} of {exact.tries:,} people "
-            f"rightly in or out; a release with ε = {self.epsilon:g} tells "
-            f"{percent(ours.share, 1)}, a coin 50%, and {percent(ours.bound or 1, 1)} is "
-            "allowed.",
+            f"With exact frequencies the attacker is right about {percent(exact.share, 1)} "
+            f"of {exact.tries:,} people; with a release of ε = {self.epsilon:g}, about "
+            f"{percent(ours.share, 1)}. Guessing is right about 50 %, "
+            f"and the guarantee allows at most {percent(ours.bound or 1, 1)}.",
         )
 
     def plot(self) -> Picture:
@@ -92,7 +92,7 @@ class Frequencies(Attack):
         if promise is not None:
             most = [Allowed(promise).power(float(x)) for x in xs]
             lines.append(Curve("the guarantee allows", list(xs), most, dots=False))
-        lines.append(Curve("a coin", (0, 1), (0, 1), dots=False))
+        lines.append(Curve("guessing", (0, 1), (0, 1), dots=False))
         return curves(self.title, "outsiders accused", "members found", lines)
 
     def _more(self) -> dict[str, Any]:
@@ -150,8 +150,8 @@ class Blocks(Attack):
 
     _name: ClassVar[str] = "blocks"
     _not_stopped: ClassVar[str] = (
-        "what the size of a block and the population tell. In a block of one person the "
-        "likeliest record is often the true one, without a look at any table."
+        "what the size of a block and the population show. In a block of one person the "
+        "most common record is often the true one, without a look at any table."
     )
     exact: Reconstruction
     ours: Reconstruction
@@ -181,11 +181,11 @@ class Blocks(Attack):
         exact, ours, informed = self.rates
         return (
             "The attacker looks for the lists of records that agree with all published "
-            "tables of a block, and takes the likeliest.",
+            "tables of a block, and takes the most likely list.",
             f"Three exact tables give {percent(exact.share)} of {exact.tries:,} blocks "
             f"with every record; a release gives {percent(ours.share, 1)}, or "
-            f"{percent(informed.share, 1)} to whoever knows all people but one, and "
-            f"{percent(informed.bound or 1, 1)} is allowed.",
+            f"{percent(informed.share, 1)} to an attacker who knows all people but one; the "
+            f"guarantee allows at most {percent(informed.bound or 1, 1)}.",
         )
 
     def _more(self) -> dict[str, Any]:

@@ -66,8 +66,8 @@ class Subsets(Attack):
             "and how many of each have the secret, and solves for who has it.",
             f"Exact counts give {percent(exact.share)} of the secrets, and so do counts "
             f"with small errors; counts that cost ε = {self.costs[-1]:g} together give "
-            f"{percent(last.share, 1)}, a coin gives 50%, and "
-            f"{percent(last.bound or 0, 1)} is allowed.",
+            f"{percent(last.share, 1)}, guessing gives 50 %, and "
+            f"the guarantee allows at most {percent(last.bound or 0, 1)}.",
         )
 
     def plot(self) -> Picture:
@@ -84,7 +84,7 @@ class Subsets(Attack):
             Curve("counts with noise", xs, shares),
             Curve("the guarantee allows", xs, bounds),
             Curve("exact counts", ends, (self.bounded[0].share,) * 2, dots=False),
-            Curve("a coin", ends, (0.5, 0.5), dots=False),
+            Curve("guessing", ends, (0.5, 0.5), dots=False),
         ]
         axis = "ε of all counts together"
         return curves(self.title, axis, "secrets rebuilt", lines, log=True)
@@ -115,11 +115,11 @@ def subsets(
     often = whole("tables", tables, "pass how many tables to try")
     if size * many > MOST:
         raise ArgumentError(
-            "counts", f"times people must be at most {MOST:,}; pass fewer"
+            "counts", f"counts × people must be at most {MOST:,}; pass fewer counts"
         )
     costs = tuple(epsilon) if isinstance(epsilon, list | tuple) else (epsilon,)
     if not costs:
-        raise ArgumentError("epsilon", "must be one or more costs, such as (1.0, 10.0)")
+        raise ArgumentError("epsilon", "must be at least one cost, such as (1.0, 10.0)")
     kinds = [("exact counts", lambda exact: exact), ("rounded to 5", _rounded)]
     kinds += [(f"errors up to ±{one}", _bounded(one)) for one in ERRORS]
     noisy = [Geometric(sensitivity=many, epsilon=one) for one in costs]
@@ -129,7 +129,7 @@ def subsets(
     ]
     ours = [
         rate(
-            f"ε = {one.epsilon:g} in all",
+            f"ε = {one.epsilon:g} in total",
             _rebuilt(fixed, size, many, often, one.release),
             0.5,
             coin(one.guarantee),
@@ -198,5 +198,7 @@ def _bits(secret: Any) -> Bits:
     except (TypeError, ValueError):
         found = np.zeros((0, 0))
     if found.ndim != 1 or not found.size or not np.isin(found, (0, 1)).all():
-        raise ArgumentError("secret", "must be a column of 0 and 1; pass some of them")
+        raise ArgumentError(
+            "secret", "must be a column with at least one number, and only 0 and 1"
+        )
     return found.astype(np.int64)

@@ -67,7 +67,7 @@ class Tabulated:
         return self._noisy(self._own)
 
     def without(self) -> Reals:
-        """The same if the person were not in the table."""
+        """The result if the person were not in the table."""
         return self._noisy(self._own - self._one)
 
     def of_one(self) -> Reals:
@@ -95,7 +95,9 @@ def tabulated(
     """Cells by declared edges of numbers and the coarsest declared categories."""
     given = {} if edges is None else edges
     if not isinstance(given, Mapping):
-        raise ArgumentError("edges", f"must map columns of numbers to edges; {EDGES}")
+        raise ArgumentError(
+            "edges", f"must map columns of numbers to their edges; {EDGES}"
+        )
     cells = joint(_cells(one, given) for one in table.quasi)
     found = Tabulated(cells, table.codes, len(table.secrets), epsilon)
     return replace(found, epsilon=found.mechanism.epsilon)
@@ -106,7 +108,7 @@ def _cells(quasi: Quasi, edges: Mapping[str, Any]) -> Codes:
         return np.asarray(quasi.levels[1])
     if not isinstance(quasi, Numbers) or quasi.name not in edges:
         raise ArgumentError(
-            "edges", f"has none for the numbers {quasi.name!r}; {EDGES}"
+            "edges", f"edges of the numbers {quasi.name!r} are missing; {EDGES}"
         )
     found = _edges(edges[quasi.name])
     # Whoever lies outside counts in the first or the last cell.
@@ -118,7 +120,5 @@ def _edges(given: Any) -> Reals:
     listed = list(given) if plain else []
     real = all(isinstance(one, Real) and math.isfinite(one) for one in listed)
     if len(listed) < 2 or not real or sorted(set(listed)) != listed:
-        raise ArgumentError(
-            "edges", f"must be two or more numbers that increase; {EDGES}"
-        )
+        raise ArgumentError("edges", f"must be two or more increasing numbers; {EDGES}")
     return np.array(listed, np.float64)

@@ -34,8 +34,8 @@ class Timing(Attack):
     _name: ClassVar[str] = "timing"
     _not_stopped: ClassVar[str] = (
         "time, at all. How long an answer takes is outside of the guarantee, here and "
-        "elsewhere. Functions like this one are refused, which slows an attacker; the rest is "
-        "for whoever shows answers: show them at a time that is fixed in advance."
+        "elsewhere. Functions like this one are refused, which slows an attacker down; to "
+        "hide the time, show answers at a time that is fixed in advance."
     )
     refused: bool
     found: tuple[Rate, ...]
@@ -57,9 +57,10 @@ class Timing(Attack):
         return (
             "The attacker asks for a count whose condition takes long for one person if "
             "that person is ill, and looks at the clock.",
-            f"A database with noise tells it in {percent(naive.share)} of {naive.tries:,} "
-            f"cases, whatever its noise; here that question {refusal}, and one that is "
-            f"answered tells {percent(ours.share)}, where a coin tells 50%.",
+            "With a database that adds noise, the attacker is right in "
+            f"{percent(naive.share)} of {naive.tries:,} cases, whatever its noise. Here that "
+            f"question {refusal}, and with one that is answered the attacker is right in "
+            f"{percent(ours.share)}, where guessing is right in 50 %.",
         )
 
     def _more(self) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def timing(
     """
     many = whole("tries", tries, "pass how often to try, such as 40")
     if many < 2:
-        raise ArgumentError("tries", "must be 2 or more; pass some, such as 40")
+        raise ArgumentError("tries", "must be 2 or more; pass a number such as 40")
     secret = uniform_integers(2, (2 * many,)) == 1
     # Both worlds are in the tries to learn from.
     secret[:2] = (True, False)

@@ -22,7 +22,7 @@ FROM range({people}) AS t(i)
 @contextmanager
 def database(*, ill: bool, long: int = 1) -> Iterator[Any]:
     """A DuckDB connection with a table of people. If the target is ill, their note is
-    no number, and their length is `long`.
+    not a number, and their length is `long`.
     """
     import duckdb
 
@@ -33,7 +33,7 @@ def database(*, ill: bool, long: int = 1) -> Iterator[Any]:
 
 @contextmanager
 def guarded(connection: Any, budget: float) -> Iterator[Any]:
-    """The same people behind an account."""
+    """The people behind an account."""
     from dither.query.open import open as open_dataset
 
     with open_dataset(

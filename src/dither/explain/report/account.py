@@ -1,4 +1,4 @@
-"""The report on an account: its promise, its burn-down, all charges, what is left."""
+"""The report on an account: the remaining budget, its guarantee, and all charges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from dither.errors import ArgumentError
 from dither.explain.picture import Axis, Panel, document, percents
 from dither.explain.report import book
 from dither.explain.report.promise import Promise, whom
-from dither.explain.report.registry import ACCOUNT, FLEETING_ACCOUNT, registry
+from dither.explain.report.registry import (
+    ACCOUNT,
+    BOTH,
+    FLEETING_ACCOUNT,
+    MODEL,
+    STATISTICS,
+    registry,
+)
 from dither.explain.report.report import Report
 from dither.explain.report.section import Section
 from dither.explain.report.verify import MEMORY, limits, placed, verify
@@ -19,13 +26,18 @@ from dither.ledger import Account, Ledger, Receipt
 __all__ = ["of_account"]
 
 SIZE = (560, 250)
+TRAINING = frozenset({"training", "search"})
+"""The purposes of charges for models that are trained in float arithmetic."""
 
 
 def of_account(account: Any) -> Report:
     """The report on an account of a book."""
     if not isinstance(account, Account):
         kind = type(account).__name__
-        raise ArgumentError("account", f"must be one of a book, not {kind}")
+        raise ArgumentError(
+            "account",
+            f"must be an account of a ledger, not {kind}; pass ledger.account(name)",
+        )
     ledger = account._ledger
     book.check_order(ledger, account)
     promise = Promise(account.terms.total, account.terms.total.delta)
@@ -34,13 +46,13 @@ def of_account(account: Any) -> Report:
     title = f"Report on the account {account.name}"
     lead = (
         f"{at_most(account.spent)} of {promise.in_numbers} is spent, by "
-        f"{len(receipts):,} charges. {left.in_words()}",
+        f"{len(receipts):,} charges. Remaining: {left.in_words()}.",
     )
     sections = (
+        _remaining(account),
+        _burn_down(account),
         whom(account.unit),
         promise.section("What is promised for all releases together"),
-        _burn_down(account),
-        _left(account),
         _charges(ledger, account, receipts),
         book.same_people(ledger, (account,)),
         limits(),
@@ -52,11 +64,20 @@ def of_account(account: Any) -> Report:
             promise.pair,
             Details(mechanism=("one for each release",)),
             many=True,
+            product=_product(receipts),
             composition=FLEETING_ACCOUNT if ledger.store.place == MEMORY else ACCOUNT,
             afterwards="as the report on each release says",
         ),
     )
     return Report("account", title, lead, sections)
+
+
+def _product(receipts: tuple[Receipt, ...]) -> str:
+    """The kind of the releases, by the purposes of their charges."""
+    trained = [one.purpose in TRAINING for one in receipts]
+    if any(trained):
+        return MODEL if all(trained) else BOTH
+    return STATISTICS
 
 
 def _burn_down(account: Account) -> Section:
@@ -65,36 +86,37 @@ def _burn_down(account: Account) -> Section:
     last = max(len(points) - 1, 1)
     ticks = tuple((float(one), str(one)) for one in sorted({0, last // 2, last}))
     across = Axis("steps of this period, from its beginning to now", 0.0, last, ticks)
-    panel = Panel(60, 30, 470, 150, across, percents("part of the account left"))
+    panel = Panel(60, 30, 470, 150, across, percents("remaining part of the account"))
     steps = [
         place
         for (x, share), after in zip(points, [*points[1:], points[-1]], strict=True)
         for place in ((float(x), share), (float(after[0]), share))
     ]
     panel = panel.line(steps, accent=True).dot((float(points[-1][0]), points[-1][1]))
-    title = "Part of the account that is left"
+    title = "Remaining part of the account"
     told = (
-        f"The part that is left fell from {at_least(shares[0])} to "
+        f"The remaining part fell from {at_least(shares[0])} to "
         f"{at_least(shares[-1])}, in {len(shares) - 1} steps that are shown."
     )
     return Section(
         "burn-down",
-        "Burn-down",
+        "Remaining budget over time",
         (told,),
-        heading=("step", "left"),
+        heading=("step", "remaining"),
         rows=tuple((str(place), at_least(share)) for place, share in points),
         picture=document(title, told, SIZE, [panel]),
-        data={"left": shares},
+        data={"remaining": shares},
     )
 
 
-def _left(account: Account) -> Section:
+def _remaining(account: Account) -> Section:
     left = account.remaining
+    words = f"Remaining: {left.in_words()}."
     facts = (
-        ("left", at_least(left.share)),
-        ("largest pure answer", f"ε = {left.epsilon:.6g}"),
+        ("remaining", left.share_in_words),
+        ("largest Laplace answer", f"ε = {left.epsilon:.6g}"),
         ("largest Gaussian answer", f"ρ = {left.rho:.6g}"),
-        ("counts within ±10", f"{left.counts():,}"),
+        ("counts of units within ±10", f"{left.counts():,}"),
         ("accounting", str(account.terms.accounting)),
     )
     data = {
@@ -104,9 +126,7 @@ def _left(account: Account) -> Section:
         "delta": left.delta,
         "counts_within_10": left.counts(),
     }
-    return Section(
-        "left", "What can still be asked", (left.in_words(),), facts, data=data
-    )
+    return Section("remaining", "Remaining budget", (words,), facts, data=data)
 
 
 def _charges(
@@ -126,7 +146,7 @@ def _charges(
             one.time[:16].replace("T", " "),
             one.by or "",
             one.purpose,
-            str(one.guarantee).partition(", one ")[0],
+            one.guarantee.measure,
             parts[one.number],
             ended.get(one.number, "not settled yet"),
         )

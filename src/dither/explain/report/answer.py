@@ -18,22 +18,23 @@ from dither.ledger import Receipt
 from dither.ledger.wire import from_json
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import confidence_level
-from dither.release import Around, Release, Source
+from dither.release import Around, Inside, Release, Source
 from dither.table import TableRelease
-from dither.text import cell, clean
+from dither.text import cell, clean, level
+from dither.wording import CLAMPED
 
 __all__ = ["Released", "of_file", "of_receipt", "of_release"]
 
 SHOWN = 24
-"""How many rows a report prints; a longer answer is published beside it."""
-UNSAID = "This release says no more about it than its notes do."
+"""Number of rows that a report prints; a longer answer is published next to it."""
+UNSAID = "The notes are all that the release says about this."
 UNKNOWN = (
-    "A book keeps no such lines; make the report from the release itself, or from the "
+    "A ledger does not store this; make the report from the release itself, or from the "
     "file that `dither query --json` wrote."
 )
 FILED = (
-    "They, and the lines on mechanism, bounds and error, are as the file has them: a "
-    "book vouches for the charge, not for these."
+    "These numbers, and the lines on mechanism, bounds and error, come from the file: a "
+    "ledger confirms the charge only."
 )
 
 PRODUCTS = {
@@ -42,7 +43,7 @@ PRODUCTS = {
 }
 AFTERWARDS = "Done to the noisy numbers since"
 NOTHING = {
-    "error": "Nothing beside the intervals has to be known.",
+    "error": "The intervals are all that has to be known.",
     "afterwards": "Nothing.",
 }
 
@@ -83,15 +84,18 @@ class Released:
 
     @property
     def done(self) -> tuple[str, ...] | None:
-        """What was done to the noisy numbers since; None where nothing says so."""
+        """Post-processing of the noisy numbers; None if it is not recorded."""
         if self.details is None and self.unknown == UNKNOWN:
             return None
         return (*self.known.afterwards, *self.after)
 
-    def sections(self) -> Iterator[Section]:
-        """The numbers, the noise, what was declared, and what came after."""
+    def numbers(self) -> Iterator[Section]:
+        """The numbers with their intervals, if there are any."""
         if self.rows:
             yield self._numbers()
+
+    def sections(self) -> Iterator[Section]:
+        """The noise, what was declared, and what came after."""
         known = self.known
         for name, title, lines in (
             ("mechanism", "Mechanism", known.mechanism),
@@ -104,14 +108,16 @@ class Released:
             )
 
     def _nothing(self, name: str) -> str:
-        """What to say where there is no line."""
+        """Text for a receipt that has no line."""
         if self.unknown == UNKNOWN and self.details is None:
             return UNKNOWN
         return NOTHING.get(name, self.unknown)
 
     def _numbers(self) -> Section:
-        level = f"{100 * self.confidence:.6g} % intervals hold the true answer"
-        words = [f"{level}, one by one, over values within their declared bounds."]
+        words = [
+            f"Each {level(self.confidence)} interval holds the true answer for values "
+            "that are clamped to their declared bounds."
+        ]
         words += [f"{self.more:,} more rows are not shown."] if self.more else []
         words += [FILED] if self.filed else []
         return Section(
@@ -130,9 +136,13 @@ def of_release(release: Any) -> Released:
         return _of_table(release)
     if not isinstance(release, Release):
         kind = type(release).__name__
-        raise ArgumentError("release", f"must be one, not {kind}; pass what was given")
+        raise ArgumentError(
+            "release", f"must be a release, not {kind}; pass the answer to a question"
+        )
     heading, rows, more = _entries(release)
     details, spread = release.details, release.spread
+    if isinstance(spread, Inside):
+        spread = spread.inner
     known = (
         (mechanism_in_words(spread.mechanism),) if isinstance(spread, Around) else ()
     )
@@ -176,7 +186,7 @@ def _of_table(table: TableRelease) -> Released:
 def _entries(
     release: Release,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], int]:
-    """The numbers of a release; none where it holds something else, such as a model."""
+    """The numbers of a release; none if it holds something else, such as a model."""
     value = release.value
     flat = np.ndim(value) < 2 if isinstance(value, np.ndarray) else True
     if not flat or not np.issubdtype(np.asarray(value).dtype, np.number):
@@ -190,7 +200,7 @@ def _entries(
 
 
 def of_receipt(receipt: Receipt) -> Released:
-    """What a book knows."""
+    """The facts that a receipt holds."""
     source = Source(receipt.guarantee, receipt)
     return Released(receipt.purpose or "a release", (source,), unknown=UNKNOWN)
 
@@ -207,10 +217,11 @@ def of_file(text: str) -> Released:
         names = tuple(str(one["name"]) for one in data["columns"])
         rows = tuple(_cells(data["columns"], one) for one in data["rows"][:SHOWN])
         more = max(0, len(data["rows"]) - SHOWN)
-        level = float(confidence_level("confidence", data["confidence"]))
-        notes = tuple(map(str, data["notes"]))
+        confidence = float(confidence_level("confidence", data["confidence"]))
+        clamped = (CLAMPED,) if data.get("about") == CLAMPED else ()
+        notes = tuple(dict.fromkeys((*clamped, *map(str, data["notes"]))))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArgumentError("release", f"is not understood; {WAY_OUT}") from error
+        raise ArgumentError("release", f"cannot be read; {WAY_OUT}") from error
     what = receipt.purpose if receipt and receipt.purpose else ", ".join(names)
     details = Details.of(data["details"]) if "details" in data else None
     source = Source(guarantee, receipt)
@@ -220,7 +231,7 @@ def of_file(text: str) -> Released:
         names,
         rows,
         more,
-        level,
+        confidence,
         notes,
         details,
         replayed=bool(data.get("replayed")),
@@ -231,7 +242,7 @@ def of_file(text: str) -> Released:
 def _receipt(guarantee: Guarantee, about: Mapping[str, Any]) -> Receipt:
     found = Receipt(guarantee=guarantee, **about)
     if not isinstance(found.book, str) or not isinstance(found.account, str):
-        raise TypeError("book and account are texts")
+        raise TypeError("book and account must be strings")
     return found
 
 
@@ -244,17 +255,18 @@ def _parsed(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, Mapping) or data.get("schema") != "dither.release/1":
-        raise ArgumentError("release", f"is no release; {WAY_OUT}")
+        raise ArgumentError("release", f"the file is not a release; {WAY_OUT}")
     return data
 
 
 def _cells(columns: Sequence[Any], row: Mapping[str, Any]) -> tuple[str, ...]:
-    found = zip(columns, row["values"], row["low"], row["high"], strict=True)
+    words = row.get("words") or [None] * len(columns)
+    found = zip(columns, row["values"], row["low"], row["high"], words, strict=True)
     return tuple(
-        clean(str(value))
-        if one["kind"] == "key"
+        clean(str(said or value))
+        if one["kind"] == "key" or said
         else cell(value, None if low is None and high is None else _open(low, high))
-        for one, value, low, high in found
+        for one, value, low, high, said in found
     )
 
 

@@ -1,4 +1,4 @@
-"""What a book says about a receipt and about the accounts on the same people."""
+"""The entries of a book about a receipt and about the accounts on the same people."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dither.ledger.facts import AccountFacts
 from dither.ledger.receipt import receipt_of
 from dither.ledger.store import connect
 from dither.ledger.tables import load
+from dither.text import percent
 
 __all__ = [
     "ENDS",
@@ -57,19 +58,21 @@ def opened(book: Place) -> Iterator[Ledger]:
             yield ledger
     else:
         raise ArgumentError(
-            "book", "must be the place of a book, an open Ledger, or an account of it"
+            "book",
+            "must be the path or address of a ledger, an open Ledger, or one of its "
+            "accounts",
         )
 
 
 def _existing(place: str) -> Ledger:
     if "://" not in place and not Path(place).is_file():
         raise LedgerError(
-            f"there is no book at {place}; pass book= to say where it is now"
+            f"there is no ledger at {place}; pass its current place as book="
         )
     store = connect(place)
     if store.version() is None:
         store.close()
-        raise LedgerError(f"there is no book at {place}; pass book= to say where it is")
+        raise LedgerError(f"there is no ledger at {place}; pass its place as book=")
     return Ledger(store)
 
 
@@ -87,8 +90,9 @@ def found(ledger: Ledger, receipt: Receipt) -> Account:
     account = ledger.account(receipt.account) if receipt.account in names else None
     if account is None or not account.holds(receipt):
         raise LedgerError(
-            f"{receipt} is not of a charge in {ledger.store.place}: it is of another "
-            "book, or this one was cut or replaced; pass the book= that it is of"
+            f"{receipt} does not belong to a charge in {ledger.store.place}: it comes from "
+            "another ledger, or this ledger was cut or replaced; pass the ledger of the "
+            "receipt as book="
         )
     _check_words(ledger, receipt)
     check_order(ledger, account)
@@ -103,8 +107,8 @@ def _check_words(ledger: Ledger, receipt: Receipt) -> None:
     for name in ("purpose", "by", "time"):
         if getattr(kept, name) != getattr(receipt, name):
             raise LedgerError(
-                f"receipt {receipt.number} has another {name} in {ledger.store.place}: "
-                "it was changed since; pass receipts as they were given"
+                f"receipt {receipt.number} has another {name} in {ledger.store.place}, so "
+                "the receipt was changed; pass the receipt as the release returned it"
             )
 
 
@@ -114,13 +118,14 @@ def numbered(ledger: Ledger, number: int, head: str = "") -> Receipt:
     entry = next(lines, None) if number > 0 else None
     if entry is None or entry.seq != number or entry.kind != "charge":
         raise LedgerError(
-            f"{ledger.store.place} has no charge with receipt {number}; `dither log` "
-            "lists its charges"
+            f"{ledger.store.place} does not have a charge with receipt {number}; list its "
+            f"charges with `dither log show {ledger.store.place}`"
         )
     if head and entry.hash != head:
         raise LedgerError(
-            f"receipt {number} has another hash in {ledger.store.place}: it is of "
-            "another book, or this one was cut or replaced"
+            f"receipt {number} has another hash in {ledger.store.place}: it comes from "
+            "another ledger, or this ledger was cut or replaced; pass the ledger of the "
+            "receipt"
         )
     return receipt_of(entry, ledger.store.place)
 
@@ -131,13 +136,13 @@ def check_order(ledger: Ledger, account: Account) -> None:
         mark = load(run, account.name).mark
     if mark:
         raise AccountFrozen(
-            f"{ledger.store.place} may lack charges ({mark}), so no report can say "
-            "what was spent; its curator enters later receipts, and clears it"
+            f"{ledger.store.place} may lack charges ({mark}), so a report cannot say what "
+            "was spent; ask its curator to enter later receipts and clear the ledger"
         )
     if account.frozen:
         raise AccountFrozen(
-            f"{account.name} is frozen ({account.frozen}); its curator can look at it "
-            "and thaw it, and then make the report"
+            f"the account {account.name!r} is frozen ({account.frozen}); ask its curator "
+            "to look at it and thaw it, then make the report again"
         )
 
 
@@ -192,7 +197,7 @@ class Kept:
 
 
 def same_people(ledger: Ledger, mine: tuple[Account, ...]) -> Section:
-    """All accounts of the book, those of the same dataset first (rule R7)."""
+    """All accounts of the ledger, those of the same dataset first (rule R7)."""
     accounts = ledger.accounts()
     with ledger.store.reading() as run:
         known = {one.name: load(run, one.name).accounts[one.name] for one in accounts}
@@ -201,15 +206,15 @@ def same_people(ledger: Ledger, mine: tuple[Account, ...]) -> Section:
     listed.sort(key=lambda one: (one.dataset not in datasets, one.name))
     same = sum(one.dataset in datasets for one in listed)
     about = (
-        f"{same} of {len(listed)} accounts in this book name the same dataset, so they "
-        "are about the same people. Promises of different accounts add up for whoever "
-        "is in several; of an account in another book nothing is known here."
+        f"{same} of {len(listed)} accounts in this ledger name the same dataset, so they "
+        "are about the same people. The guarantees of different accounts add up for "
+        "people who are in several of them. This page does not cover other ledgers."
         if listed
-        else "In this book no account is open yet: the first charge opens it."
+        else "No account is open in this ledger yet: the first charge opens it."
     )
     tasks = tuple(f"Promised to devices: {one}." for one in promised(ledger))
     words = (about, *_raised(ledger, mine), *tasks)
-    heading = ("account", "dataset", "one unit", "promise", "spent", "charges")
+    heading = ("account", "dataset", "one unit", "guarantee", "spent", "charges")
     return Section(
         "accounts",
         "All accounts on the same people",
@@ -236,11 +241,19 @@ def _raised(ledger: Ledger, mine: tuple[Account, ...]) -> Iterator[str]:
 
 
 def part_of(entry: Entry, account: Account) -> str:
-    """What part of the account a charge took, as `spent` counts it."""
+    """The part of the account that a charge took, as `spent` counts it: of the sum of
+    losses, if all charges up to this one are within its cap, and of that of ε otherwise.
+    """
     pure, loss, _ = entry.body["cost"]
+    _, losses, deltas, _ = entry.body["spent"]
     terms = account.terms
-    spent, cap = (loss, terms.loss_cap) if terms.loss_cap else (pure, terms.pure_cap)
-    return at_most(spent / cap) if spent is not None and cap else "not known"
+    within = losses <= terms.loss_cap and deltas <= terms.delta_cap
+    if terms.loss_cap and (pure is None or within):
+        return percent(loss / terms.loss_cap)
+    if pure is None or not terms.pure_cap:
+        return "not known"
+    of_epsilon = " of its ε" if terms.loss_cap else ""
+    return f"{percent(pure / terms.pure_cap)}{of_epsilon}"
 
 
 def line_of(ledger: Ledger, receipt: Receipt) -> Entry:

@@ -24,8 +24,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     ),
     (
         "interval",
-        "where the true answer lies, at a rate: noise and what clipping hid together; "
-        "open where no cap says how much may be hidden",
+        "a range that contains the true answer at a given rate, after noise and clipping; "
+        "one-sided if no cap limits what clipping may hide",
     ),
     ("key", "the value of a group, public or private"),
     (

@@ -42,7 +42,9 @@ def of_file(text: str, place: book.Place | None = None) -> Report:
     released = answer.of_file(text)
     if place is None and any("://" in one.book for one in released.receipts):
         raise ArgumentError(
-            "book", "is at an address, which a file cannot choose; pass the book too"
+            "book",
+            "the ledger of the file is at an address, which a file cannot choose; pass the "
+            "ledger as book=",
         )
     return _made(released, place)
 
@@ -64,7 +66,7 @@ def _made(released: Released, place: book.Place | None) -> Report:
 def _books(
     receipts: tuple[Receipt, ...], place: book.Place | None
 ) -> Iterator[Ledger | None]:
-    """The book of the receipts; none where there is none, or only a passing one."""
+    """The book of the receipts; none if there is none, or only a passing one."""
     places = list(dict.fromkeys(one.book for one in receipts if one.book != MEMORY))
     meant = place if place is not None else next(iter(places), None)
     if meant is None or not receipts:
@@ -85,10 +87,11 @@ def _report(
     lead = meaning.sentences[:1] if meaning else (str(released.guarantee),)
     sections = (
         _asked(released, ledger, charged),
+        *released.numbers(),
         whom(released.guarantee.unit),
         promise.section(),
-        *released.sections(),
         _spent(released, ledger, accounts),
+        *released.sections(),
         limits(),
         verify(released.receipts, ledger),
         placed(pair[0] if pair and pair[0] > 0 else None),
@@ -144,7 +147,7 @@ def _asked(
             part = book.part_of(book.line_of(ledger, receipt), account)
             facts.append(("part of the account", part))
     if released.replayed:
-        facts.append(("answered from the book", "asked before; costs nothing again"))
+        facts.append(("answered from the ledger", "asked before; costs nothing again"))
     data = {"question": released.what, "replayed": released.replayed}
     return Section("asked", "What was asked", facts=tuple(facts), data=data)
 

@@ -17,7 +17,7 @@ __all__ = ["page"]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """A browser that keeps to this loads nothing and runs nothing, whatever a name holds."""
 SHORT = 10
-"""A cell of so many characters stays on one line."""
+"""Number of characters up to which a cell stays on one line."""
 
 STYLE = """
 :root { color-scheme: light }
@@ -106,7 +106,7 @@ def _safe(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The same as text of the page: a percentage stays on one line."""
+    """Text of the page: a percentage stays on one line."""
     return re.sub(r"[\d.,]*\d %", r'<span class="short">\g<0></span>', _safe(text))
 
 

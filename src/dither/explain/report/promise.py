@@ -1,4 +1,4 @@
-"""What is promised, and to whom, in words and odds."""
+"""The guarantee, and for whom it holds, in words and odds."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Promise:
 
     @property
     def pair(self) -> tuple[float, float] | None:
-        """ε and δ, without a δ where none is needed; None where no ε says it, as for
-        metric privacy.
+        """ε and δ, without a δ if none is needed; None if no ε says it, as for metric
+        privacy.
         """
         for delta in dict.fromkeys((0.0, self.at, USUAL)):
             try:
@@ -79,12 +79,14 @@ class Promise:
 
 
 def _rows(meaning: Meaning) -> Rows:
-    """What it means for one unit, then what is weaker: what its record says, a group."""
+    """The meaning for one unit, then the weaker guarantees: for the content of its
+    record, and for a group.
+    """
     return (*meaning.rows[:6], *others(meaning))
 
 
 def whom(unit: Unit) -> Section:
-    """Whom the promise protects, and between which datasets."""
+    """The unit that the guarantee protects, and between which datasets."""
     facts = [
         ("one unit", unit.name),
         ("neighbours", f"{unit.relation}: {NEIGHBOURS[unit.relation]}"),

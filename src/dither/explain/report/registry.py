@@ -19,7 +19,15 @@ from dither.privacy import (
     ZeroConcentratedDP,
 )
 
-__all__ = ["ACCOUNT", "CURATOR", "FLEETING_ACCOUNT", "registry"]
+__all__ = [
+    "ACCOUNT",
+    "BOTH",
+    "CURATOR",
+    "FLEETING_ACCOUNT",
+    "MODEL",
+    "STATISTICS",
+    "registry",
+]
 
 CURATOR = "for the curator to fill in"
 FLAVOURS: tuple[tuple[type[Guarantee], str], ...] = (
@@ -31,7 +39,9 @@ FLAVOURS: tuple[tuple[type[Guarantee], str], ...] = (
 )
 EXACT = "noise is drawn exactly, on a public grid"
 FLOATS = "training uses float arithmetic"
+STATISTICS = "Summary statistics"
 MODEL = "Machine-learning model"
+BOTH = "Summary statistics and machine-learning models"
 ACCOUNT = "one account; each charge is durable before data is read"
 FLEETING_ACCOUNT = "an account that ends with its process"
 
@@ -44,7 +54,7 @@ def registry(
     *,
     composition: str = ACCOUNT,
     afterwards: str = CURATOR,
-    product: str = "Summary statistics",
+    product: str = STATISTICS,
     local: bool = False,
     many: bool = False,
 ) -> Section:
@@ -87,7 +97,7 @@ def registry(
         },
         "implementation": {
             "pre_processing_eda_hyperparameter_tuning": CURATOR,
-            "mechanisms": _mechanisms(details, product),
+            "mechanisms": _mechanisms(details, product, many),
             "justification": CURATOR,
         },
     }
@@ -101,7 +111,7 @@ def registry(
 
 
 def _shown(fields: Mapping[str, Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
-    """What is known field by field, then the names of those that the curator knows."""
+    """Known fields one by one, then the names of those that the curator knows."""
     known, open_ = [], []
     for group, listed in fields.items():
         for name, text in listed.items():
@@ -128,11 +138,13 @@ def _parameters(pair: tuple[float, float] | None) -> str:
     return f"epsilon {plain(epsilon)}" + (f", delta {tiny(delta)}" if delta else "")
 
 
-def _mechanisms(details: Details, product: str) -> str:
+def _mechanisms(details: Details, product: str, many: bool) -> str:
     known = details.mechanism
     if not known:
         return CURATOR
-    return _joined((*known, EXACT, *([FLOATS] if product == MODEL else [])))
+    exact = [] if many and product == MODEL else [EXACT]
+    floats = [FLOATS] if product in (MODEL, BOTH) else []
+    return _joined((*known, *exact, *floats))
 
 
 def _joined(lines: Sequence[str]) -> str:

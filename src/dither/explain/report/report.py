@@ -42,7 +42,9 @@ class Report:
             if section.name == name:
                 return section
         names = ", ".join(section.name for section in self.sections)
-        raise ArgumentError("section", f"there is no {name!r:.40}; there are {names}")
+        raise ArgumentError(
+            "section", f"{name!r:.40} is not a section; pass one of {names}"
+        )
 
     def html(self) -> str:
         """The page."""
@@ -70,7 +72,9 @@ class Report:
         kinds = {".html": self.html, ".htm": self.html, ".json": self.to_json}
         make = kinds.get(place.suffix.lower())
         if make is None:
-            raise ArgumentError("path", "must end in .html or .json")
+            raise ArgumentError(
+                "path", "must end in .html or .json; pass a name such as report.html"
+            )
         place.write_text(make(), encoding="utf-8")
         return place
 

@@ -14,7 +14,8 @@ __all__ = ["Section", "plain"]
 @dataclass(frozen=True)
 class Section:
     """What a report says about one thing. All of it is text that may come from anywhere
-    (a question, a name), so whoever draws it escapes it; `picture` is SVG of our own.
+    (a question, a name), so anyone who draws it escapes it; `picture` is SVG of our
+    own.
 
     `data` holds the same facts as numbers, for programs.
     """
@@ -29,13 +30,13 @@ class Section:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def texts(self) -> list[str]:
-        """All that it says, piece by piece."""
+        """All of its content, piece by piece."""
         pairs = [text for pair in self.facts for text in pair]
         cells = [cell for row in (self.heading, *self.rows) for cell in row]
         return [self.title, *self.words, *pairs, *cells]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The section as plain data."""
         return {
             "title": self.title,
             "words": list(map(clean, self.words)),

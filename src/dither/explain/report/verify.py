@@ -30,7 +30,7 @@ def verify(receipts: tuple[Receipt, ...], ledger: Ledger | None) -> Section:
         ],
     }
     if ledger is None or ledger.store.place == MEMORY:
-        words = ("No durable book holds this, so nothing outside shows that it is so.",)
+        words = ("No durable ledger holds this release, so others cannot check it.",)
         return Section("verify", "How to verify", words, tuple(facts), data=data)
     number, digest = ledger.head
     place = shlex.quote(shown(ledger.store.place))
@@ -43,9 +43,9 @@ def verify(receipts: tuple[Receipt, ...], ledger: Ledger | None) -> Section:
         )
     )
     words = (
-        "Keep this page outside the book: its hashes show whether the book was cut or "
-        "replaced since. The second command adds the book up with another accountant. "
-        "Both are for the folder or the server that the book is in.",
+        "Keep this page away from the ledger: its hashes show whether the ledger was cut "
+        "or replaced since. The second command recomputes the total with another "
+        "accountant. Run both in the folder or on the server of the ledger.",
     )
     data["head"] = {"number": number, "hash": digest}
     return Section("verify", "How to verify", words, tuple(facts), data=data)
@@ -55,14 +55,14 @@ LIMITS = (
     "It bounds what one unit's own data adds. It does not hide facts about everybody, "
     "which a release without that unit shows as well, nor a place or a group that is "
     "known to be hot.",
-    "People whose records go together need the promise of a group, which is weaker.",
+    "Correlated records need group privacy, which is a weaker guarantee.",
     "A failure after data was read, run time and memory lie outside the guarantee: an "
     "account freezes after a few such failures.",
 )
 
 
 def limits() -> Section:
-    """What is not promised; every report says it (rule R5)."""
+    """The limits of the guarantee; every report states them (rule R5)."""
     return Section("limits", "What it does not promise", LIMITS)
 
 
