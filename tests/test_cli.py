@@ -5,12 +5,18 @@ import sys
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from dither import __version__
 from dither.cli import Commands, main
-from dither.errors import ArgumentError, DitherError, MissingExtra, QueryError
-from tests.cli.support import run_alone
+from dither.errors import (
+    ArgumentError,
+    DitherError,
+    EngineFailed,
+    MissingExtra,
+    QueryError,
+)
+from tests.cli.support import run, run_alone
 
 
 def test_version() -> None:
@@ -65,42 +71,59 @@ def test_help_names_every_command() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        ArgumentError("epsilon", "must be above 0;\npass a number such as 0.5"),
-        MissingExtra("scipy", "accounting"),
-    ],
-)
-def test_a_refusal_is_one_line(error: DitherError) -> None:
+def failing(error: Exception) -> Result:
+    """A command that ends with an error."""
+
     @click.group(cls=Commands)
     def group() -> None:
         pass
 
     @group.command()
-    def ask() -> None:
+    @click.option("--epsilon")
+    def ask(epsilon: str) -> None:  # noqa: ARG001
         raise error
 
-    shown = CliRunner().invoke(group, ["ask"])
-    assert shown.exit_code == 2
-    assert shown.stdout == ""
-    words = " ".join(str(error).split())
-    # An argument is an option here
-    assert shown.stderr in (
-        f"Error: {words}\n",
-        f"Error: --{words}\n",
-    )
+    return CliRunner().invoke(group, ["ask"])
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (
+            ArgumentError("epsilon", "must be above 0;\npass a number such as 0.5"),
+            2,
+            "--epsilon must be above 0; pass a number such as 0.5",
+        ),
+        (ArgumentError("prior", "must be above 0"), 2, "prior must be above 0"),
+        (ArgumentError("epsilon", "epsilon is small"), 2, "epsilon is small"),
+        (MissingExtra("scipy", "accounting"), 2, "this needs scipy"),
+        (DitherError("the ledger is locked"), 2, "the ledger is locked"),
+        (EngineFailed("the engine\nfailed"), 1, "the engine failed"),
+        (
+            FileNotFoundError(2, "No such file", "x/y.svg"),
+            1,
+            "x/y.svg cannot be used (No such file); pass another path",
+        ),
+    ],
+)
+def test_an_error_is_one_line(error: Exception, code: int, said: str) -> None:
+    shown = failing(error)
+    assert (shown.exit_code, shown.stdout) == (code, "")
+    assert shown.stderr.startswith(f"Error: {said}")
+    assert shown.stderr.count("\n") == 1
+
+
+def test_other_errors_of_the_system_are_not_hidden() -> None:
+    assert isinstance(failing(OSError(12, "no memory")).exception, OSError)
+
+
+def test_an_option_is_named_as_it_is_typed() -> None:
+    words = ("local", "task", "t", "--domain", "5", "--epsilon", "1", "--n", "9")
+    done = run(*words, "--for-ever", "-1", "--every", "day")
+    assert "Error: --for-ever must be" in done.stderr
 
 
 def test_a_refused_question_keeps_its_lines() -> None:
-    @click.group(cls=Commands)
-    def group() -> None:
-        pass
-
-    @group.command()
-    def ask() -> None:
-        raise QueryError("there is no column n", "SELECT\n  n", 2, 3)
-
-    shown = CliRunner().invoke(group, ["ask"])
+    shown = failing(QueryError("there is no column n", "SELECT\n  n", 2, 3))
     assert (shown.exit_code, shown.stdout) == (2, "")
-    assert shown.stderr == "Error: sql: there is no column n\n    n\n    ^\n"
+    assert shown.stderr == "Error: there is no column n\n    n\n    ^\n"

@@ -45,7 +45,8 @@ class Fake:
             return self.preview(query, **cost)
         if "SELEKT" in query:
             raise QueryError("SELEKT is not understood; write SELECT", query, 1, 1)
-        source = Source(PureDP(0.5), self.account.charge(PureDP(0.5)))
+        receipt = self.account.charge(PureDP(0.5), by=cost.get("by"))
+        source = Source(PureDP(0.5), receipt)
         return TableRelease(("ward", "[i]n"), ROWS, (source,), _spread, ("a note",))
 
     def preview(self, query: str, **cost: Any) -> Preview:
@@ -55,7 +56,14 @@ class Fake:
             PreviewColumn("[i]n", "count", (("", 12.0),)),
         )
         return Preview(
-            columns, PureDP(0.5), 0.5, 0.25, 2, ("a note",), left="all of it"
+            columns,
+            PureDP(0.5),
+            0.5,
+            0.25,
+            2,
+            ("a note",),
+            cost="25 % of the account",
+            remaining="all of it",
         )
 
 

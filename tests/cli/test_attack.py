@@ -26,6 +26,12 @@ def test_all_attacks_are_listed() -> None:
         assert one.words in done.stdout
 
 
+def test_the_list_as_data() -> None:
+    found = json.loads(run("--json").stdout)
+    assert [one["name"] for one in found] == list(ATTACKS)
+    assert found[-1]["options"] == ["tries"]
+
+
 def test_one_runs_and_is_told_in_words() -> None:
     done = run("differencing", "--tries", "200", "--epsilon", "0.5")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -56,15 +62,18 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["magic"], "'magic' is no attack; name one of: homogeneity"),
-        (["timing", "--k", "3"], "k: timing does not take it"),
-        (["linkage", "--table", "nobody.csv"], "is no file"),
-        (["linkage", "--columns", "postcode"], "'postcode' is no column"),
-        (["homogeneity", "--k", "100000"], "cannot be found among"),
-        (["homogeneity", "--edges", "age"], "such as age=0:110:10"),
-        (["homogeneity", "--edges", "age=5:1:1"], "such as age=0:110:10"),
-        (["differencing", "--epsilon", "0"], "--epsilon: must be above 0"),
-        (["low-bits", "--json", "--svg", "-"], "print one thing"),
+        (["magic"], "'magic' is not an attack; name one of: homogeneity"),
+        (["timing", "--k", "3"], "--k is not an argument of timing"),
+        (["linkage", "--table", "nobody.csv"], "is not a file"),
+        (["linkage", "--columns", "postcode"], "'postcode' is not a column"),
+        (
+            ["homogeneity", "--k", "100000"],
+            "must be at most 2,060, the number of people",
+        ),
+        (["homogeneity", "--edges", "age"], "write it like age=0:110:10"),
+        (["homogeneity", "--edges", "age=5:1:1"], "write it like age=0:110:10"),
+        (["differencing", "--epsilon", "0"], "--epsilon must be above 0"),
+        (["low-bits", "--json", "--svg", "-"], "pass either --json or --svg -"),
     ],
 )
 def test_refusals(words: list[str], problem: str) -> None:

@@ -32,7 +32,10 @@ def test_a_backup_of_a_book_in_use(here: Path) -> None:
         account = ledger.account("clinic")
         done = run("backup", "book.db", "copy.db")
         assert (done.exit_code, done.stderr) == (0, "")
-        assert "up to line 3 at least; its head was 3:" in done.stdout
+        assert (
+            "contains at least the lines up to 3 of book.db; the head was 3:"
+            in done.stdout
+        )
         account.charge(PureDP(0.5))
         assert verify(ledger) == 4
     assert sorted(path.name for path in here.iterdir()) == [
@@ -46,7 +49,7 @@ def test_a_backup_replaces_nothing() -> None:
     Path("copy.db").write_text("mine")
     done = run("backup", "book.db", "copy.db")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "copy.db is there already" in done.stderr
+    assert "copy.db exists already" in done.stderr
     assert Path("copy.db").read_text() == "mine"
 
 
@@ -54,7 +57,7 @@ def test_restoring_step_by_step() -> None:
     run("backup", "book.db", "copy.db")
     with Ledger.open("book.db") as ledger:
         later = ledger.account("clinic").charge(PureDP(0.25))
-    assert "book.db is there already" in run("restore", "copy.db", "book.db").stderr
+    assert "book.db exists already" in run("restore", "copy.db", "book.db").stderr
     Path("book.db").rename("damaged.db")
     done = run("restore", "copy.db", "book.db")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -82,7 +85,7 @@ def test_restoring_without_the_receipts() -> None:
     run("restore", "copy.db", "book.db")
     assert run("write-off", "--reason", "receipts were lost").exit_code == 0
     assert run("thaw", "--reason", "written off").exit_code == 0
-    assert "nothing: it is spent" in run("budget").stdout
+    assert "nothing: the budget is spent" in run("budget").stdout
 
 
 def test_a_catalogue_says_where_its_book_is() -> None:

@@ -78,7 +78,7 @@ def test_a_catalogue_that_was_never_asked_has_no_book(here: Path) -> None:
     declare()
     done = run("budget", "clinic.toml")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "there is no book at clinic.dither.db" in done.stderr
+    assert "there is no ledger at clinic.dither.db" in done.stderr
     assert [path.name for path in here.iterdir()] == ["clinic.toml"]
 
 
@@ -95,7 +95,7 @@ def test_a_missing_book_is_an_error_and_stays_missing(
 ) -> None:
     done = run(*arguments, "nowhere.db")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "there is no book at nowhere.db" in done.stderr
+    assert "there is no ledger at nowhere.db" in done.stderr
     assert not (tmp_path / "nowhere.db").exists()
 
 

@@ -38,9 +38,9 @@ def test_budget_shows_every_account() -> None:
         "curve",
         "closed",
         "ε = 3, δ = 1e-06",
-        "counts within ±10",
+        "counts of units within ±10",
         "█",
-        "it is spent",
+        "budget is spent",
     )
     assert [word for word in words if word not in shown.stdout] == []
 
@@ -58,7 +58,7 @@ def test_budget_as_data_is_what_the_account_says(book: Path) -> None:
     }
     with Ledger.open(book) as ledger:
         left = ledger.account("clinic").remaining
-    assert found["clinic"]["left"] == left.share
+    assert found["clinic"]["remaining"] == left.share
     assert found["clinic"]["largest_epsilon"] == left.epsilon
     assert found["clinic"]["counts_within_10"] == left.counts(10)
     assert len(found["clinic"]["burn_down"]) == found["clinic"]["charges"] + 1
@@ -104,8 +104,8 @@ def test_budget_says_what_fits_in_each_kind(book: Path) -> None:
     assert (found["largest_epsilon"], found["largest_rho"]) == (left.epsilon, left.rho)
     assert found["largest_gaussian_epsilon"] == left.gaussian_epsilon
     shown = run("budget", "--account", "curve").stdout
-    assert "a pure answer of ε = 0.4" in shown
-    assert "a Gaussian one of ρ = 0.15" in shown
+    assert "one Laplace answer at ε = 0.4" in shown
+    assert "one Gaussian answer at ρ = 0.15" in shown
 
 
 def test_budget_of_each_analyst(book: Path) -> None:
@@ -125,7 +125,7 @@ def test_budget_of_each_analyst(book: Path) -> None:
     ] == [0.5, 2, 1, True]
     with Ledger.open(book) as ledger:
         left = ledger.account("clinic").remaining_for("bob")
-    assert (found["bob"]["left"], found["bob"]["largest_epsilon"]) == (
+    assert (found["bob"]["remaining"], found["bob"]["largest_epsilon"]) == (
         left.share,
         left.epsilon,
     )
@@ -148,10 +148,11 @@ def test_budget_of_an_analyst_without_a_share() -> None:
         run("budget", "--by", "zoe", "--account", "clinic", "--json").stdout
     )
     assert [
-        found[name] for name in ("may_ask", "left", "largest_epsilon", "largest_rho")
+        found[name]
+        for name in ("may_ask", "remaining", "largest_epsilon", "largest_rho")
     ] == [False, 0, 0, 0]
     assert (
-        "a pure answer of ε = 0.5"
+        "one Laplace answer at ε = 0.5"
         in run("budget", "--by", "zoe", "--account", "survey").stdout
     )
 
@@ -200,7 +201,7 @@ def test_watching_sees_a_charge_and_ends_on_interrupt(book: Path) -> None:
 
 def test_a_burn_down_is_never_wider_than_its_column() -> None:
     for many in (1, 2, 24, 25, 1000):
-        line = budget.burn_down([1 - k / many for k in range(many + 1)])
+        line = budget.over_time([1 - k / many for k in range(many + 1)])
         assert 0 < len(line) <= budget.WIDTH
         assert line[-1] == " "
 

@@ -22,6 +22,7 @@ from dither.local.parcels import parcel
 from tests.cli.served import serving
 from tests.clock import until
 from tests.ledger.server import Server
+from tools.cli_pages import JSON
 
 KEY = local.SigningKey(b"k" * 32)
 STORE = "collector.db"
@@ -94,6 +95,15 @@ def test_serve_until_it_is_told_to_end(folder: Path, task: local.Task) -> None:
     assert "period 0" in said("status", STORE)
 
 
+def test_serve_says_as_data_where_it_listens(folder: Path) -> None:
+    words = (STORE, "--trust", KEY.public, "--task", "task.json", "--json")
+    with serving(folder, *words) as served:
+        said = json.loads(served.line)
+        assert served.end() == 0
+    assert said.keys() == set(JSON["dither local serve"].fields.split())
+    assert said["tasks"] == {"emoji": 1}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are not sent there")
 def test_ctrl_c_ends_it_as_well(folder: Path) -> None:
     with serving(folder, STORE, "--trust", KEY.public) as served:
@@ -151,21 +161,23 @@ def test_serve_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
     assert "not a collector" in refusal("serve", "notes.txt", *words)
     assert "64 hexadecimal" in refusal("serve", STORE, "--trust", "me", "--port", "0")
     wrong = refusal("serve", STORE, "--trust", another.public, "--port", "0")
-    assert "not the key of the tasks" in wrong
+    assert "not the public key of the tasks" in wrong
     for name, why in (("unsigned", "not signed"), ("other", "signed by another key")):
         found = refusal("serve", STORE, *words, "--task", f"{name}.json")
         assert f"{name}.json" in found
         assert why in found
     for origin in ("app.example", "https://app.example/", "https://App.example"):
-        assert "must read" in refusal("serve", STORE, *words, "--origin", origin)
+        assert "write it like https://app.example" in refusal(
+            "serve", STORE, *words, "--origin", origin
+        )
     for host in ("nowhere.invalid", "192.0.2.1"):
-        assert "no address" in refusal("serve", STORE, *words, "--host", host)
+        assert "not an address" in refusal("serve", STORE, *words, "--host", host)
 
 
 def test_serve_needs_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     found = refusal("serve", STORE, "--trust", KEY.public)
-    assert "dither[serve]" in found
+    assert "pip install '.[serve]'" in found
     assert not (folder / STORE).exists()
 
 
@@ -174,7 +186,7 @@ def test_a_stratum_below_the_minimum_is_not_shown() -> None:
     found = run("estimate", STORE, "emoji")
     assert found.exit_code == 0
     assert "300 messages" in found.stdout
-    assert "Left out, with too few messages: watch." in found.stderr
+    assert "Left out because of too few messages: watch." in found.stderr
     shown = said("estimate", STORE, "emoji", "--stratum", "phone", "--json")
     assert len(json.loads(shown)["rows"]) == 3
     for words in (("--stratum", "watch"), ("--period", "1")):
@@ -238,17 +250,16 @@ def test_publish_and_retire(task: local.Task) -> None:
     Path("newer.json").write_text(newer.to_json(), encoding="utf-8")
     assert "version 2: collected" in said("publish", STORE, "newer.json")
     few = refusal("estimate", STORE, "emoji")
-    assert (
-        "fewer than 50 messages of a stratum here (its `minimum`) in version 2" in few
-    )
-    assert "ask for another period or version, or wait" in few
+    assert "fewer than 50 messages per stratum (its minimum) in version 2" in few
+    assert "pass another --period or --version, or wait" in few
     assert "300 messages" in said("estimate", STORE, "emoji", "--version", "1")
     assert "version" in refusal("estimate", STORE, "emoji", "--version", "3")
     said("retire", STORE, "emoji")
     assert "emoji, version 2: retired" in said("status", STORE)
     assert "version 1: retired" in said("publish", STORE, "task.json")
-    assert "not collected here (emoji); name one" in refusal("retire", STORE, "words")
-    assert "is not JSON" in refusal("publish", STORE, STORE)
+    refused = refusal("retire", STORE, "words")
+    assert "publish it first, or pass one of: emoji" in refused
+    assert "is not valid JSON" in refusal("publish", STORE, STORE)
 
 
 KINDS: dict[str, tuple[dict[str, Any], Any, tuple[str, ...], str]] = {

@@ -4,6 +4,7 @@ says what it did.
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -62,21 +63,21 @@ def test_amend(book: Path) -> None:
 
 
 def test_amend_takes_no_promise_back() -> None:
-    assert "spent more than that already" in refused(
+    assert "has already spent more than that" in refused(
         "amend", "--epsilon", "0.1", "--reason", "no"
     )
-    assert "say what changes" in refused("amend", "--reason", "no")
+    assert "pass the new total" in refused("amend", "--reason", "no")
     assert "--reason" in refused("amend", "--epsilon", "3")
 
 
 def test_share(book: Path) -> None:
     said = done("share", "book.db", "ana", "0.5")
-    assert "ana may spend 0.5 of clinic: 25 % of the account is left" in said
+    assert "ana may spend 0.5 of clinic\nremaining: 25 % of the account" in said
     with Ledger.open(book) as ledger:
         assert account(ledger).shares() == {"ana": 0.5}
-        with pytest.raises(BudgetExceeded, match="no share"):
+        with pytest.raises(BudgetExceeded, match="does not have a share"):
             account(ledger).charge(PureDP(0.1), by="bob")
-    assert "must lie from 0 to 1" in refused("share", "book.db", "bob", "1.5")
+    assert "PART must lie from 0 to 1" in refused("share", "book.db", "bob", "1.5")
 
 
 def test_an_account_is_named_where_there_are_several(book: Path) -> None:
@@ -93,7 +94,7 @@ def test_an_account_is_named_where_there_are_several(book: Path) -> None:
             in refused(*words)
         )
     assert "survey" in done("share", "book.db", "--account", "survey", "ana", "0.5")
-    assert "there is no account 'other'" in refused(
+    assert "the account 'other' does not exist" in refused(
         "freeze", "--account", "other", "--reason", "why"
     )
 
@@ -128,7 +129,7 @@ def test_freeze_one_analyst(book: Path) -> None:
         with pytest.raises(AccountFrozen, match="ana is stopped"):
             account(ledger).charge(PureDP(0.1), by="ana")
         account(ledger).charge(PureDP(0.1), by="bob")
-    assert "nobody named 'anna'" in refused(
+    assert "does not have an analyst 'anna'" in refused(
         "thaw", "--analyst", "anna", "--reason", "seen"
     )
     assert "thawed: ana in clinic" in done(
@@ -156,7 +157,10 @@ def test_thaw_a_book_that_was_frozen_as_a_whole(book: Path) -> None:
     moved(book)
     assert "nothing: frozen" in done("budget", "--account", "clinic")
     said = done("thaw", "--reason", "it was only moved")
-    assert "the book was frozen (no note lies beside it" in said
+    assert (
+        "the ledger is no longer frozen (the reason was: the ledger does not have its note"
+        in said
+    )
     assert "thawed: clinic\n" in said
     assert "survey stays frozen (we look)" in said
     with Ledger.open(book) as ledger:
@@ -180,7 +184,9 @@ def test_thaw_one_account_of_such_a_book(book: Path) -> None:
     second(book)
     moved(book)
     said = done("thaw", "--account", "clinic", "--reason", "seen")
-    assert "the book itself is still frozen (no note lies beside it" in said
+    assert (
+        "the ledger itself is still frozen (the ledger does not have its note" in said
+    )
     with Ledger.open(book) as ledger:
         assert (account(ledger).frozen, bool(account(ledger, "survey").frozen)) == (
             "",
@@ -192,12 +198,14 @@ def test_thaw_one_account_of_such_a_book(book: Path) -> None:
 
 
 def test_renew(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "no renewal window" in refused("renew", "--reason", "a new year")
+    assert "does not have a renewal window" in refused(
+        "renew", "--reason", "a new year"
+    )
     with Ledger.open(book) as ledger:
         ledger.amend("clinic", policy=Policy(renew_days=1), reason="yearly")
     later = iter([2.0, 3.0])
     real = clock.now
-    for refusal in ("sees this date for the first time", ""):
+    for refusal in ("has not been used on this date before", ""):
         days = next(later)
         monkeypatch.setattr(
             clock, "now", lambda days=days: clock.after(real(), 86_400 * days)
@@ -206,19 +214,43 @@ def test_renew(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert refusal in found.stderr
         assert found.exit_code == (2 if refusal else 0)
     assert (
-        "period 2: whoever was there in all periods was promised this 2 times over"
+        "period: 2; people whose data was here in all periods have this guarantee 2 times"
         in found.stdout
     )
 
 
+def test_what_was_done_as_data(book: Path) -> None:
+    second(book)
+    frozen = json.loads(done("freeze", "--reason", "we look", "--json"))
+    assert [(one["account"], one["frozen"]) for one in frozen] == [
+        ("clinic", "we look"),
+        ("survey", "we look"),
+    ]
+    one = ("--account", "clinic", "--reason", "why", "--json")
+    (thawed,) = json.loads(done("thaw", *one))
+    assert (thawed["account"], thawed["frozen"]) == ("clinic", "")
+    (stopped,) = json.loads(done("freeze", "--analyst", "ana", *one))
+    assert (stopped["analyst"], stopped["frozen"]) == ("ana", "why")
+    (amended,) = json.loads(done("amend", "--epsilon", "4", *one))
+    assert (amended["epsilon"], amended["remaining"]) == (4, 0.875)
+    (shared,) = json.loads(
+        done("share", "book.db", "ana", "0.5", "--account", "clinic", "--json")
+    )
+    assert (shared["analyst"], shared["part"]) == ("ana", 0.5)
+    (closed,) = json.loads(done("write-off", *one))
+    assert closed["largest_epsilon"] == 0
+
+
 def test_write_off(book: Path) -> None:
-    assert "which is final" in done("write-off", "--reason", "receipts were lost")
+    assert "is written off, permanently" in done(
+        "write-off", "--reason", "receipts were lost"
+    )
     with (
         Ledger.open(book) as ledger,
         pytest.raises(BudgetExceeded, match="written off"),
     ):
         account(ledger).charge(PureDP(0.1))
-    assert "written off, which is final" in refused(
+    assert "was written off, which cannot be undone" in refused(
         "amend", "--epsilon", "9", "--reason", "more"
     )
 
@@ -227,5 +259,5 @@ def test_write_off(book: Path) -> None:
     "words", [["amend", "nowhere.db", "--epsilon", "1"], ["freeze", "nowhere.db"]]
 )
 def test_a_missing_book_stays_missing(words: list[str], tmp_path: Path) -> None:
-    assert "there is no book at nowhere.db" in refused(*words, "--reason", "why")
+    assert "there is no ledger at nowhere.db" in refused(*words, "--reason", "why")
     assert not (tmp_path / "nowhere.db").exists()

@@ -41,7 +41,7 @@ day = "date"
 VISITS = b"""id,cost,day
 P1,1.5,2024-12-31
 P1,1.5,2024-12-31
-P2,"1,5",31.12.2024
+P2,"1,5",12/31/2024
 P3,2,"oops
 P\xe9,3,2024-01-01
 """
@@ -86,6 +86,12 @@ def test_doctor_looks_at_any_source(tmp_path: Path) -> None:
             "CREATE TABLE stays (patient_id TEXT, age INT); INSERT INTO stays VALUES ('p', 200), (NULL, 5)"
         )
     assert "visits: 1 lines have a quotation mark" in looked(tmp_path / "visits.csv")
+    (tmp_path / "days.csv").write_text("id,seen\n1,1/31/2024\n", encoding="utf-8")
+    assert looked(tmp_path / "days.csv").splitlines()[-1] == (
+        "days.seen: the values look like dates in another format; "
+        "write them as 2024-12-31"
+    )
+    (tmp_path / "days.csv").unlink()
     assert "visits: 4 rows" in looked(tmp_path)
     for source in (tmp_path, tmp_path / "clinic.duckdb"):
         said = looked(source)
@@ -146,8 +152,9 @@ def test_doctor_says_how_to_get_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda distribution, module: None if module == "ibis" else "1.0",
     )
     shown = CliRunner().invoke(main, ["doctor"])
-    assert "pip install 'dither[ibis]'" in shown.output
-    assert "pip install 'dither[postgres]'" not in shown.output
+    assert "pip install '.[ibis]'" in shown.output
+    assert "pip install '.[postgres]'" not in shown.output
+    assert "in the checkout of Dither" in shown.output
 
 
 def test_doctor_fails_where_the_base_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

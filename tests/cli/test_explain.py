@@ -74,16 +74,16 @@ def test_the_picture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--", "-1"], "epsilon: must be 0 or more"),
-        (["nan"], "epsilon: must be a finite number"),
-        (["inf"], "epsilon: must be a finite number"),
-        (["much"], "not a valid float"),
-        (["1", "--delta", "1"], "delta: must lie in [0, 1)"),
-        (["1", "--prior", "0"], "prior: must lie strictly between 0 and 1"),
-        (["1", "--group", "0"], "group: must be at least 1"),
-        (["1", "--relation", "other"], "'other' is not one of"),
-        (["1", "--json", "--svg", "-"], "print one thing"),
-        ([], "Missing argument"),
+        (["--", "-1"], "epsilon must be 0 or more"),
+        (["nan"], "epsilon must be a finite number"),
+        (["inf"], "epsilon must be a finite number"),
+        (["much"], "must be a number, not 'much'"),
+        (["1", "--delta", "1"], "delta must lie in [0, 1)"),
+        (["1", "--prior", "0"], "prior must lie strictly between 0 and 1"),
+        (["1", "--group", "0"], "group must be at least 1"),
+        (["1", "--relation", "other"], "--relation cannot be 'other'; pass one of"),
+        (["1", "--json", "--svg", "-"], "pass either --json or --svg -"),
+        ([], "EPSILON is missing; write dither explain epsilon"),
     ],
 )
 def test_refusals(words: list[str], problem: str) -> None:
@@ -127,11 +127,14 @@ def test_a_plan_on_devices() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["plan"], "exactly one"),
-        (["plan", "--error", "much"], "is no part"),
-        (["plan", "--error", "1e"], "is no part"),
-        (["plan", "mean", "--bounds", "0"], "is not LOW:HIGH"),
-        (["plan", "mode", "--error", "3%", "--n", "9", "--epsilon", "1"], "no plan"),
+        (["plan"], "exactly three"),
+        (["plan", "--error", "much"], "is not a share"),
+        (["plan", "--error", "1e"], "is not a share"),
+        (["plan", "mean", "--bounds", "0"], "write it like 0:110"),
+        (
+            ["plan", "mode", "--error", "3%", "--n", "9", "--epsilon", "1"],
+            "pass one of count, sum",
+        ),
     ],
 )
 def test_plans_that_are_none(words: list[str], said: str) -> None:

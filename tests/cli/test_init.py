@@ -4,6 +4,7 @@ overwritten.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -37,12 +38,23 @@ def test_it_is_named_after_the_first_source() -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "wrote visits.toml: visits; unit: patient_id",
-        "not open yet: regions; visits.toml says why",
-        'guessed from names, so check them in visits.toml: unit = "patient_id", visits.age, visits.cost',
-        "next: dither doctor --data visits.toml    what in the data does not fit (for you alone)",
+        "not open yet: regions; comments in visits.toml explain why",
+        'guessed, so check them in visits.toml: unit = "patient_id", visits.visit_id, visits.age, visits.cost',
+        "next: dither doctor --data visits.toml    checks the data (for you only)",
         "      dither preview visits.toml 'SELECT COUNT(*) FROM visits' --epsilon 0.1",
     ]
     assert load_catalogue("visits.toml").name == "visits"
+
+
+def test_as_data() -> None:
+    done = run("data", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert (found["catalogue"], found["unit"]) == ("data.toml", "patient_id")
+    assert (found["tables"], found["closed"]) == (["visits"], ["regions"])
+    for words in (["-o", "-"], ["--ask"]):
+        refused = run("data/visits.csv", *words, "--json")
+        assert (refused.exit_code, refused.stdout) == (2, "")
 
 
 def test_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,11 +112,11 @@ def test_what_is_stated_needs_no_question() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--rows", "visit=40"], "there is no open table visit"),
+        (["--rows", "visit=40"], "'visit' is not a table of the draft"),
         (["--rows", "visits=0.5"], "must be a whole number"),
-        (["--unit", "row", "--rows", "visits=4"], "needs a unit that is not the row"),
+        (["--unit", "row", "--rows", "visits=4"], "needs a unit other than the row"),
         (["--budget", "0"], "--budget"),
-        (["--unit", "patient"], "no table has a column patient"),
+        (["--unit", "patient"], "no table has a column 'patient'"),
     ],
 )
 def test_nonsense_writes_nothing(words: list[str], said: str) -> None:
@@ -117,7 +129,7 @@ def test_nonsense_writes_nothing(words: list[str], said: str) -> None:
 def test_nobody_is_guessed_where_no_name_tells() -> None:
     done = run("data/regions.csv")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "pass --unit and the column with a person's id, or --unit row" in done.stderr
+    assert "or --unit row if each row is" in done.stderr
     assert run("data/regions.csv", "--unit", "row").exit_code == 0
 
 
@@ -126,8 +138,7 @@ def test_nothing_is_overwritten() -> None:
     done = run("data/visits.csv")
     assert (done.exit_code, done.stdout) == (2, "")
     assert (
-        done.stderr
-        == "Error: output: visits.toml is there already; name another file with -o\n"
+        done.stderr == "Error: visits.toml already exists; pass another file with -o\n"
     )
     assert Path("visits.toml").read_text(encoding="utf-8") == "declared with care"
 
@@ -160,7 +171,7 @@ the price list
 def test_questions() -> None:
     done = run("data", "--ask", typed=ANSWERS)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "Whom to protect: the column with a person's id [patient_id]" in done.stdout
+    assert "Column with the id of the person to protect [patient_id]" in done.stdout
     assert "visits.age [integer 0..120 years]" in done.stdout
     found = load_catalogue("data.toml")
     assert (found.unit.name, found.population, found.epsilon) == (
@@ -187,14 +198,14 @@ def test_an_answer_that_is_not_understood_is_asked_for_again() -> None:
     done = run("data/visits.csv", "--ask", typed=typed)
     assert (done.exit_code, done.stderr) == (0, "")
     for said in (
-        "no table has a column nobody",
-        "population: must be a whole number",
-        "epsilon: must be a positive number",
-        "rows: must be a whole number",
-        "answer: is not understood; write 0..120 years",
+        "no table has a column 'nobody'",
+        "population must be a whole number",
+        "epsilon must be a positive number",
+        "rows must be a whole number",
+        "the answer is not understood; type bounds such as 0..120 years",
     ):
         assert said in done.stdout
-    assert "visits.age" in done.stdout.partition("guessed from names")[2]
+    assert "visits.age" in done.stdout.partition("guessed, so check")[2]
 
 
 def test_questions_are_asked_on_a_terminal_only(folder: Path) -> None:
@@ -212,7 +223,7 @@ def test_questions_are_asked_on_a_terminal_only(folder: Path) -> None:
             shown += chunk
         assert asked.wait(60) == 0
     os.close(ours)
-    assert b"Whom to protect" in shown
+    assert b"Column with the id of the person to protect" in shown
     assert b"wrote visits.toml" in shown
 
 
@@ -221,3 +232,35 @@ def read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:  # the other side is closed
         return b""
+
+
+ODD = (
+    "patient_id,age,code,day\n1,34,007,1/2/2024\n2,90+,012,\n" + "3,5,1,1/3/2024\n" * 9
+)
+FACTS = [
+    "visits.day: the values look like dates in another format; write them as 2024-12-31",
+    "visits.age: 1 values are not of type integer and are read as NULL",
+    "visits.age: missing values are written as NA and read as NULL",
+]
+
+
+def test_what_does_not_fit_is_shown_and_not_written() -> None:
+    Path("visits.csv").write_text(f"{ODD}4,NA,1,1/4/2024\n", encoding="utf-8")
+    shown = run("visits.csv").stdout
+    assert "exact facts about private rows, for you only:\n  " in shown
+    assert [line.strip() for line in shown.splitlines() if line[:2] == "  "][
+        :3
+    ] == FACTS
+    written = Path("visits.toml").read_text(encoding="utf-8")
+    assert "NA" not in written.replace("NAME", "")
+    assert "90" not in written
+    assert {
+        one.name: one.type for one in load_catalogue("visits.toml").tables[0].fields
+    } == {
+        "patient_id": Type.INTEGER,
+        "age": Type.INTEGER,
+        "code": Type.TEXT,
+        "day": Type.TEXT,
+    }
+    Path("visits.toml").unlink()
+    assert json.loads(run("visits.csv", "--json").stdout)["facts"] == FACTS

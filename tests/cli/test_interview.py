@@ -71,11 +71,11 @@ def test_public_values(
         (TEXT, "perhaps", "is not understood"),
         (TEXT, "a..b", "two numbers or dates"),
         (TEXT, "5..1", "bounds"),
-        (NUMBER, "0.5..1", "not a whole number"),
-        (NUMBER, "text 1..2", "has no bounds"),
+        (NUMBER, "0.5..1", "a whole number"),
+        (NUMBER, "text 1..2", "for the type text"),
         (TEXT, "=", "are missing"),
-        (TEXT, '= "A', "no partner"),
-        (TEXT, "= A, A", "twice"),
+        (TEXT, '= "A', "not closed"),
+        (TEXT, "= A, A", "each value once"),
     ],
 )
 def test_what_is_refused(column: DraftField, answer: str, said: str) -> None:

@@ -35,7 +35,7 @@ def test_from_a_task_to_its_estimate(folder: Path) -> None:
     assert task.signature == key.sign(task.document)
     tried = run("simulate", "task.json", "--n", "20000", "--messages", "sent.bin")
     assert tried.exit_code == 0, tried.output
-    assert "of the intervals hold the truth" in tried.output
+    assert "of the intervals contain the true share" in tried.output
     decoded = run("decode", "task.json", "sent.bin", "--json")
     assert decoded.exit_code == 0, decoded.output
     assert len(json.loads(decoded.output)["rows"]) == 4
@@ -43,6 +43,20 @@ def test_from_a_task_to_its_estimate(folder: Path) -> None:
     assert "🎉" in plain.output
     table = run("decode", "task.json", "sent.bin", "--csv")
     assert table.output.startswith("key,emoji,")
+
+
+def test_a_simulation_as_data(folder: Path) -> None:  # noqa: ARG001
+    run(
+        *("task", "emoji", "--domain", "values.txt", "--epsilon", "2", "--n", "20000"),
+        *("--out", "task.json"),
+    )
+    found = json.loads(run("simulate", "task.json", "--n", "20000", "--json").stdout)
+    (estimate,) = found["estimates"]
+    assert estimate["schema"] == "dither.release/1"
+    assert (found["devices"], found["invalid"]) == (20_000, 0)
+    assert found["values"][0]["value"] == "a"
+    assert found["values"][0]["true"] == pytest.approx(6 / 11, abs=1e-3)
+    assert 0 <= found["covered"] <= 1
 
 
 def test_a_task_says_which_public_key_it_needs(folder: Path) -> None:
@@ -64,7 +78,7 @@ def test_strata() -> None:
         *("--stratum", "ios", "--stratum", "web", "--out", "t.json"),
     )
     refused = run("simulate", "t.json", "--n", "900")
-    assert "stratum: must be one of ios, web" in refused.output
+    assert "stratum must be one of ios, web" in refused.output
     for name in ("ios", "web"):
         size = "900" if name == "ios" else "600"
         tried = run(
@@ -76,16 +90,16 @@ def test_strata() -> None:
     assert "t, 600 messages" in one.output
     refused = run("decode", "t.json", "ios", "--stratum", "android")
     assert refused.exit_code == 2
-    assert "stratum: must be one of ios, web" in refused.output
+    assert "stratum must be one of ios, web" in refused.output
 
 
 @pytest.mark.usefixtures("folder")
 def test_options_that_would_be_ignored_are_refused() -> None:
     words = ("task", "t", "--epsilon", "2", "--n", "900")
     refused = run(*words, "--domain", "values.txt", "--ask", "variance")
-    assert "ask: is for numbers; pass --numbers" in refused.output
+    assert "--ask needs --numbers" in refused.output
     named = ("--attribute", "a=2", "--attribute", "b=3", "--attribute", "a=values.txt")
-    assert "attribute: is named twice" in run(*words, *named).output
+    assert "--attribute must have a new name each time" in run(*words, *named).output
 
 
 def test_open_vocabulary(folder: Path) -> None:
@@ -136,7 +150,7 @@ def test_numbers(folder: Path) -> None:
     for ask, shown in (
         ("mean", "minutes: "),
         ("variance", "minutes, variance: "),
-        ("distribution", "50% up to "),
+        ("distribution", "50 % of devices: at most"),
     ):
         made = run("task", "minutes", *about, "--ask", ask, "--out", f"{ask}.json")
         assert made.exit_code == 0, made.output
@@ -147,7 +161,7 @@ def test_numbers(folder: Path) -> None:
         decoded = run("decode", f"{ask}.json", ask)
         assert decoded.exit_code == 0, decoded.output
         assert shown in tried.output
-        assert "200 of 600 values are no answer" in tried.stderr
+        assert "200 of 600 values are not valid answers" in tried.stderr
         assert shown in decoded.output
     refused = run("decode", "mean.json", "mean", "--consistent")
     assert refused.exit_code == 2

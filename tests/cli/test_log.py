@@ -63,7 +63,7 @@ def numbers(*arguments: str) -> list[int]:
 def test_log_shows_its_last_lines_and_says_so(book: Path) -> None:
     longer(book, 100)
     assert numbers() == list(range(26, 126))
-    assert "there are earlier lines: --all shows them" in run("log").stdout
+    assert "earlier lines are not shown; pass --all" in run("log").stdout
     assert numbers("--last", "3") == [123, 124, 125]
     assert numbers("--after", "120") == [121, 122, 123, 124, 125]
     assert numbers("--after", "20", "--last", "2") == [124, 125]
@@ -133,12 +133,24 @@ def test_verify_says_what_it_read(book: Path) -> None:
     assert "all lines were checked" in run("log", "verify").stdout
     again = run("log", "verify").stdout
     assert (
-        "lines 1 to 25 were verified before (--whole checks them again); no line was written since"
+        "lines 1 to 25 were verified before (--whole checks them again); no line was added since"
         in again
     )
     longer(book, 2)
-    assert "the lines from 26 on were checked now" in run("log", "verify").stdout
+    assert "lines 26 to 27 were checked now" in run("log", "verify").stdout
     assert "all lines were checked" in run("log", "verify", "--whole").stdout
+
+
+def test_checks_as_data() -> None:
+    for before in (0, 25):
+        found = json.loads(run("log", "verify", "--json").stdout)
+        assert (found["lines"], found["verified_before"]) == (25, before)
+        assert found["head"] in run("log").stdout
+    exported = run("log", "export").stdout
+    totals = json.loads(run("log", "recheck", "-", "--json", text=exported).stdout)
+    by_name = {one["account"]: one for one in totals}
+    assert all(one["fits"] for one in totals)
+    assert (by_name["survey"]["recomputed"], by_name["survey"]["epsilon"]) == (0.5, 1)
 
 
 def test_only_the_whole_book_shows_an_old_change(book: Path) -> None:
@@ -158,7 +170,7 @@ def test_verify_of_a_changed_book_ends_with_one(book: Path) -> None:
         connection.execute("UPDATE account SET pure_spent = 0 WHERE name = 'clinic'")
     changed = run("log", "verify")
     assert (changed.exit_code, changed.stdout) == (1, "")
-    assert changed.stderr.startswith("Error: book.db: the log and the table")
+    assert changed.stderr.startswith("Error: book.db: the log does not match the table")
 
 
 def test_export_and_recheck(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_table_and_the_cost(database: Fake) -> None:
         "± at 95 %",
         "rows: 2",
         "25 % of the account",
-        "left: all of it",
+        "remaining after: all of it",
         "a note",
     ):
         assert words in done.stdout

@@ -22,7 +22,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["query", *words])
 
 
-def test_a_table_then_cost_and_what_is_left(database: Fake) -> None:
+def test_a_table_then_cost_and_remaining_budget(database: Fake) -> None:
     done = run("clinic.toml", SQL, "--epsilon", "0.5")
     assert (done.exit_code, done.stderr) == (0, "")
     assert database.asked == [("sql", SQL, {"by": "login", "epsilon": 0.5})]
@@ -33,7 +33,7 @@ def test_a_table_then_cost_and_what_is_left(database: Fake) -> None:
         "ε = 0.5 (pure)",
         "receipt",
         "a note",
-        "left: 75 % is left",
+        "remaining: 75 %",
     ):
         assert words in done.stdout
 
@@ -44,10 +44,10 @@ def test_whoever_asks_has_a_name(database: Fake) -> None:
     assert [cost["by"] for _, _, cost in database.asked] == ["ana", "login"]
 
 
-def test_what_is_left_is_that_of_the_asker(database: Fake) -> None:
-    database.account.share("ana", 0.25)
+def test_the_remaining_budget_is_that_of_the_asker(database: Fake) -> None:
+    database.account.share("ana", 0.5)
     assert (
-        "left: 25 % of the account is left"
+        "remaining: 25 % of the account"
         in run("clinic.toml", SQL, "--by", "ana").stdout
     )
 
@@ -124,5 +124,5 @@ def test_a_bad_question_shows_its_place(database: Fake) -> None:  # noqa: ARG001
     assert (done.exit_code, done.stdout) == (2, "")
     assert (
         done.stderr
-        == "Error: sql: SELEKT is not understood; write SELECT\n  SELEKT 1\n  ^\n"
+        == "Error: SELEKT is not understood; write SELECT\n  SELEKT 1\n  ^\n"
     )

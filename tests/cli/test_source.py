@@ -36,22 +36,29 @@ def declared(*words: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("message", "shown"),
+    ("argument", "message", "shown"),
     [
         (
-            'unit: is missing; pass unit="patient id", or unit="row".',
-            "--unit: is missing; pass --unit patient id, or --unit row.",
+            "unit",
+            'unit is missing; pass unit="patient id", or unit="row".',
+            "--unit is missing; pass --unit patient id, or --unit row.",
         ),
-        ("budget: such as budget=3.0.", "--budget: such as --budget 3.0."),
+        ("for_ever", "for_ever must be positive", "--for-ever must be positive"),
         (
+            "",
             "clinic has shares: say who asks (by=).",
             "clinic has shares: say who asks (--by).",
         ),
-        ("visits.csv: is not there", "visits.csv: is not there"),
+        (
+            "",
+            "pass exactly one of epsilon, rho, share or error",
+            "pass exactly one of --epsilon, --rho, --share or --error",
+        ),
+        ("", "unit names differ", "unit names differ"),
     ],
 )
-def test_a_message_speaks_of_options(message: str, shown: str) -> None:
-    assert as_options(message) == shown
+def test_a_message_speaks_of_options(argument: str, message: str, shown: str) -> None:
+    assert as_options(message, argument) == shown
 
 
 def test_nothing_is_made_up() -> None:
@@ -178,7 +185,9 @@ def test_every_cost() -> None:
         "groups": 3,
         "values": 4,
     }
-    assert "such as n=2" in str(read("clinic.toml", "SELECT 1", "--radius", "n=many"))
+    assert "write it like n=2" in str(
+        read("clinic.toml", "SELECT 1", "--radius", "n=many")
+    )
     worded = read("clinic.toml", "SELECT 1", "--error", "±50 at 95%")
     assert isinstance(worded, Arguments)
     assert worded.cost == {"error": "±50 at 95%"}
@@ -195,7 +204,7 @@ def test_the_question_comes_from_one_place(tmp_path: Path) -> None:
     for words in ([], ["SELECT 1", "--file", str(file)]):
         said = read("clinic.toml", *words)
         assert isinstance(said, str)
-        assert "write the question once" in said
+        assert "pass the question once" in said
 
 
 def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""What devices are asked, on the command line: a list of values, numbers, several
-attributes, or words.
+"""Options for the question of a task: a list of values, numbers, several attributes, or
+words.
 """
 
 from __future__ import annotations
@@ -24,32 +24,43 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 domain_option = click.option(
     "--domain",
     metavar="FILE|N",
-    help="A file with one value a line, or how many values there are; without it, any "
-    "text is counted.",
+    help="File with one value per line, or the number of values (default: any string "
+    "is counted).",
 )
 OPTIONS = (
-    click.option("--numbers", metavar="LOW:HIGH[:STEP]", help="Ask for numbers."),
+    click.option(
+        "--numbers",
+        metavar="LOW:HIGH[:STEP]",
+        help="Bounds of numbers that devices hold, and the step that they are rounded to.",
+    ),
     click.option(
         "--ask",
         type=click.Choice(["mean", "variance", "distribution"]),
         default="mean",
-        show_default=True,
-        help="What to know about numbers.",
+        help="Statistic of the numbers.",
     ),
     click.option(
         "--attribute",
         "attributes",
         multiple=True,
         metavar="NAME=FILE|N|LOW:HIGH[:STEP]",
-        help="One of several attributes, of which a device answers one.",
+        help="Attribute with its values or bounds; a device answers one attribute.",
     ),
     click.option(
-        "--pairs", is_flag=True, help="A device answers a pair of attributes."
+        "--pairs", is_flag=True, help="Let a device answer a pair of attributes."
     ),
     click.option(
-        "--alphabet", metavar="LETTERS", help="Look for words that nobody has listed."
+        "--alphabet",
+        metavar="LETTERS",
+        help="Letters of words that are not on a list, and that the task discovers.",
     ),
-    click.option("--longest", type=int, default=12, help="Letters of a word at most."),
+    click.option(
+        "--longest",
+        type=int,
+        default=12,
+        metavar="N",
+        help="Largest number of letters of such a word.",
+    ),
 )
 
 
@@ -74,10 +85,13 @@ def asked(
     given = [one for one in (domain, numbers, attributes, alphabet) if one]
     if len(given) > 1:
         raise ArgumentError(
-            "domain", "pass one of --domain, --numbers, --attribute and --alphabet"
+            "domain",
+            "pass only one of --domain, --numbers, --attribute and --alphabet",
         )
     if ask != "mean" and not numbers:
-        raise ArgumentError("ask", "is for numbers; pass --numbers, or leave it out")
+        raise ArgumentError(
+            "ask", "needs --numbers; pass --numbers, or leave --ask out"
+        )
     if alphabet:
         return Vocabulary(alphabet, longest)
     if numbers:
@@ -85,7 +99,9 @@ def asked(
     if attributes:
         fields = [_attribute(one) for one in attributes]
         if len(dict(fields)) < len(fields):
-            raise ArgumentError("attribute", "is named twice; choose different names")
+            raise ArgumentError(
+                "attribute", "must have a new name each time; choose different names"
+            )
         return dict(fields)
     return domain_of(domain)
 
@@ -93,7 +109,11 @@ def asked(
 def _attribute(text: str) -> tuple[str, Any]:
     name, found, rest = text.partition("=")
     if not found or not name or not rest:
-        raise ArgumentError("attribute", f"{text} must read NAME=FILE, or NAME=N")
+        raise ArgumentError(
+            "attribute",
+            f"{text!r} is not an attribute; write it like age=0:110, vote=votes.txt or "
+            "region=12",
+        )
     bounds = ":" in rest and not Path(rest).exists()
     return name, _numbers("attribute", rest, "mean") if bounds else domain_of(rest)
 
@@ -106,20 +126,22 @@ def _numbers(option: str, text: str, ask: str) -> Any:
     except ValueError:
         bounds = []
     if len(bounds) not in (2, 3):
-        raise ArgumentError(option, f"{text} must read LOW:HIGH or LOW:HIGH:STEP")
+        raise ArgumentError(
+            option, f"{text!r} does not have bounds; write it like 0:120 or 0:120:5"
+        )
     step = bounds[2] if len(bounds) == 3 else None
     return Numbers(bounds[0], bounds[1], step, ask=ask)
 
 
 def domain_of(text: str | None) -> Any:
-    """How many values, or the lines of a file; None for an open vocabulary."""
+    """Number of values, or the lines of a file; None for an open vocabulary."""
     if text is None:
         return None
     return int(text) if text.isdecimal() else lines(text)
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a file that are not empty."""
+    """Lines of a file that are not empty."""
     return [line.strip() for line in _read(text).splitlines() if line.strip()]
 
 
@@ -128,14 +150,18 @@ def _read(text: str) -> str:
         return Path(text).read_text(encoding="utf-8-sig")
     except OSError:
         raise ArgumentError(
-            "domain", f"{text} is no file; name one with a value a line, or a number"
+            "domain",
+            f"{text} is not a file; pass a file with one value per line, or the number "
+            "of values",
         ) from None
     except UnicodeDecodeError:
-        raise ArgumentError("domain", f"{text} cannot be read as UTF-8") from None
+        raise ArgumentError(
+            "domain", f"{text} is not UTF-8 text; save it as UTF-8"
+        ) from None
 
 
 def values_of(task: Task, path: Path) -> list[Any]:
-    """One device's value a line; of several attributes, a CSV file with their names."""
+    """One value per line and device; for several attributes, the rows of a CSV file."""
     from dither.local import Attributes
 
     domain = task.domain

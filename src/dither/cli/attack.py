@@ -1,19 +1,17 @@
-"""`dither attack`: attacks that work on what people publish today, and what they find
-in releases.
+"""`dither attack`: attacks on data as people publish it today, and on private releases
+of it.
 """
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
 from dither.cli import completing
-from dither.cli.explain import show
+from dither.cli.explain import picture, told
+from dither.cli.output import print_json
 from dither.cli.source import console, grid, value
-
-if TYPE_CHECKING:
-    from dither.audit.attacks import Attack
 
 __all__ = ["command"]
 
@@ -25,17 +23,24 @@ def known(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[
     return [name for name in ATTACKS if name.startswith(incomplete)]
 
 
-def listing() -> None:
-    """What can be attacked, and by which options."""
+def listing(*, as_json: bool) -> None:
+    """Print all attacks with their options."""
     from dither.audit.attacks.listed import ATTACKS
 
+    found = [
+        {"name": name, "attacks": one.words, "options": list(one.options)}
+        for name, one in ATTACKS.items()
+    ]
+    if as_json:
+        print_json(found)
+        return
     lines = [
         [name, one.words, " ".join(f"--{option}" for option in one.options)]
         for name, one in ATTACKS.items()
     ]
     shown = console()
     shown.print(grid([(name, False) for name in ("name", "attacks", "options")], lines))
-    shown.print("dither attack NAME runs one on bundled or made-up data.")
+    shown.print("dither attack NAME runs one on bundled or simulated data.")
 
 
 def split(
@@ -57,7 +62,9 @@ def ranges(
         ends = [value(one) for one in rest.split(":")]
         whole = len(ends) == 3 and all(isinstance(one, int) for one in ends)
         if not name or not whole or ends[2] < 1 or ends[0] >= ends[1]:
-            problem = f"{text!r} is not a column and its edges, such as age=0:110:10"
+            problem = (
+                f"{text!r} is not a column with its edges; write it like age=0:110:10"
+            )
             raise click.BadParameter(problem, ctx, option)
         found[name] = [float(one) for one in range(ends[0], ends[1] + 1, ends[2])]
     return found or None
@@ -73,73 +80,99 @@ def chosen(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def printed(found: Attack, *, as_json: bool, svg: IO[str] | None) -> None:
-    if svg is not None:
-        svg.write(found.svg() + "\n")
-    if as_json:
-        click.echo(found.to_json())
-    elif svg is None or svg.name != "-":
-        show(found)
-
-
-@click.command("attack", short_help="Attack what people publish, and releases.")
+@click.command(
+    "attack", short_help="Run an attack on published data and on a private release."
+)
 @click.argument("name", required=False, shell_complete=known)
 @click.option(
     "--table",
     metavar="FILE",
     shell_complete=completing.files,
-    help="A CSV or Parquet file with one line a person; bundled people if not given.",
+    help="CSV or Parquet file with one row per person (default: bundled people).",
 )
 @click.option(
     "--columns",
     callback=split,
     metavar="A,B,…",
-    help="The columns that an attacker may know.",
+    help="Columns that the attacker may know.",
 )
-@click.option("--secret", metavar="NAME", help="The column that they want to know.")
+@click.option(
+    "--secret", metavar="NAME", help="Column that the attacker wants to learn."
+)
 @click.option(
     "--edges",
     multiple=True,
     callback=ranges,
     metavar="NAME=LOW:HIGH:STEP",
-    help="Public edges of a column of numbers.",
+    help="Public bin edges of a column of numbers, such as age=0:110:10.",
 )
-@click.option("--k", type=int, metavar="K", help="So many people look alike.")
 @click.option(
-    "--diversity", type=int, metavar="L", help="So many secrets among them, at least."
+    "--k",
+    type=int,
+    metavar="K",
+    help="Minimum number of people with the same known columns (default: 3).",
 )
-@click.option("--epsilon", type=float, metavar="ε", help="What the release costs.")
-@click.option("--rho", type=float, metavar="ρ", help="The same for a census.")
-@click.option("--tries", type=int, metavar="N", help="How often to try.")
-@click.option("--people", type=int, metavar="N", help="How many people to make up.")
-@click.option("--blocks", type=int, metavar="N", help="How many blocks to make up.")
-@click.option("--variants", type=int, metavar="N", help="How many variants.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 @click.option(
-    "--svg",
-    type=click.File("w", "utf-8", lazy=True),
-    metavar="FILE",
-    help="Write the picture; - prints it.",
+    "--diversity",
+    type=int,
+    metavar="L",
+    help="Minimum number of different secrets among these people (default: 1).",
 )
+@click.option(
+    "--epsilon",
+    type=float,
+    metavar="ε",
+    help="Privacy cost of the release (default: depends on the attack).",
+)
+@click.option(
+    "--rho",
+    type=float,
+    metavar="ρ",
+    help="Privacy cost of the census release (default: 0.5).",
+)
+@click.option(
+    "--tries",
+    type=int,
+    metavar="N",
+    help="Number of repetitions (default: depends on the attack).",
+)
+@click.option(
+    "--people",
+    type=int,
+    metavar="N",
+    help="Number of simulated people (default: depends on the attack).",
+)
+@click.option(
+    "--blocks",
+    type=int,
+    metavar="N",
+    help="Number of simulated census blocks (default: 300).",
+)
+@click.option(
+    "--variants",
+    type=int,
+    metavar="N",
+    help="Number of simulated genetic variants (default: 3000).",
+)
+@picture
 def command(
     name: str | None, as_json: bool, svg: IO[str] | None, **options: Any
 ) -> None:
-    """Attack what people publish today, and a release of the same: how often each
-    attack is right, what guessing gives, and what the guarantee allows. Without a NAME,
-    list all attacks.
+    """Run the attack NAME on data as people publish it today, and on a private release
+    of the same data. Show how often the attack is right, how often a guess is right,
+    and how often the guarantee allows it to be right. Without NAME, list all attacks.
 
-    What is printed about a table of your own is about real people: keep it.
+    The output about a table of your own is about real people: do not publish it.
 
     \b
-    dither attack linkage
-    dither attack homogeneity --k 5 --epsilon 0.5
-    dither attack linkage --table people.csv --columns age,sex,postcode
+    Examples:
+      dither attack linkage
+      dither attack homogeneity --k 5 --epsilon 0.5
+      dither attack linkage --table people.csv --columns age,sex,postcode
     """
     if name is None:
-        listing()
+        listing(as_json=as_json)
         return
-    if as_json and svg is not None and svg.name == "-":
-        raise click.UsageError("print one thing: --json, or the picture with --svg -")
     from dither.audit.attacks import run
 
-    printed(run(name, **chosen(options)), as_json=as_json, svg=svg)
+    told(lambda: run(name, **chosen(options)), as_json, svg)

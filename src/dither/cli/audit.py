@@ -4,11 +4,11 @@ of a shell command.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dither.cli.output import json_option, print_json
 from dither.cli.source import console, grid, say
 
 if TYPE_CHECKING:
@@ -20,17 +20,16 @@ HEADINGS = [
     ("what", False),
     ("claimed", False),
     ("lower bound", True),
-    ("draws a side", True),
+    ("draws per side", True),
     ("refuted", False),
 ]
 
 
 def line(name: str, found: Finding) -> list[str]:
-    stated, _, _ = str(found.claimed).partition(", one ")
     bound = f"{found.measure} ≥ {found.lower:.3f}"
     return [
         name,
-        stated,
+        found.claimed.measure,
         bound,
         f"{found.draws:,}",
         "REFUTED" if found.refuted else "no",
@@ -49,21 +48,21 @@ def conclusion(found: list[tuple[str, Finding]], confidence: float) -> list[str]
         ]
     return [
         (
-            f"None of {len(found)} is refuted, which proves nothing: other "
-            f"inputs or events might; {rate}."
+            f"None of {len(found)} is refuted. This is not a proof, because other "
+            f"inputs or events might refute one; {rate}."
         ),
         *blind([one for _, one in found]),
     ]
 
 
 def blind(found: list[Finding]) -> list[str]:
-    """How many findings show nothing at all; usually they had few draws."""
+    """A note on findings with a lower bound of 0; usually they had few draws."""
     none = sum(one.lower <= 0 for one in found)
     if not none:
         return []
     return [
-        f"{none:,} of them show a lower bound of 0: small mistakes there would not have "
-        "been seen with so few draws; pass more --draws."
+        f"{none:,} of them show a lower bound of 0: this number of draws cannot find "
+        "small mistakes there; pass more --draws."
     ]
 
 
@@ -75,7 +74,7 @@ def claim(costs: dict[str, float | None]) -> Any:
     stated = [one for one in (epsilon, mu, rho) if one is not None]
     if len(stated) != 1 or (delta is not None and epsilon is None):
         raise click.UsageError(
-            "say what the command claims: --epsilon (and --delta), --mu or --rho"
+            "pass the claim of the command: --epsilon (with --delta), --mu or --rho"
         )
     if epsilon is not None:
         return ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
@@ -91,7 +90,7 @@ def audited(line: str, options: dict[str, Any], draws: int, confidence: float) -
 
     pairs = options["pairs"]
     if not pairs:
-        raise click.UsageError("pass neighbouring inputs, such as --pair 0 1")
+        raise click.UsageError("pass two neighbouring inputs, such as --pair 0 1")
     run = program(line, timeout=options["timeout"], batch=options["batch"])
     found = mechanism(
         run,
@@ -108,7 +107,7 @@ def audited(line: str, options: dict[str, Any], draws: int, confidence: float) -
 def show_command(found: Finding, timed: Any, as_json: bool) -> None:
     if as_json:
         data = found.to_dict() | ({"run_time": timed.to_dict()} if timed else {})
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        print_json(data)
     else:
         say(console(), [*found.sentences, *(str(timed).splitlines() if timed else [])])
 
@@ -119,8 +118,7 @@ def show_table(
     from dither.audit.library import left_out
 
     if as_json:
-        data = [{"name": name} | one.to_dict() for name, one in found]
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        print_json([{"name": name} | one.to_dict() for name, one in found])
         return
     screen = console()
     screen.print(grid(HEADINGS, [line(name, one) for name, one in found]))
@@ -129,7 +127,7 @@ def show_table(
 
 
 @click.command(
-    "audit", short_help="Try to refute guarantees: built in, or a command's."
+    "audit", short_help="Try to refute the guarantees of Dither, or of a command."
 )
 @click.option(
     "--self",
@@ -137,12 +135,18 @@ def show_table(
     is_flag=True,
     help="Audit every mechanism, question shape, oracle, scientific release and trainer.",
 )
-@click.option("--only", default="", metavar="WORDS", help="Of these: names with WORDS.")
+@click.option(
+    "--only",
+    default="",
+    metavar="TEXT",
+    help="Part of the names of the cases to audit with --self (default: all cases).",
+)
 @click.option(
     "--command",
     "program",
     metavar="COMMAND",
-    help="Audit a shell command: a line in for each draw, a line out for each.",
+    help="Shell command to audit: it reads one input per line, and prints one output "
+    "per line.",
 )
 @click.option(
     "--pair",
@@ -150,52 +154,65 @@ def show_table(
     nargs=2,
     multiple=True,
     metavar="A B",
-    help="Two neighbouring inputs of the command; may be repeated.",
+    help="Two neighbouring inputs of the command.",
 )
-@click.option("--epsilon", type=float, metavar="ε", help="What the command claims.")
-@click.option("--delta", type=float, metavar="δ", help="Beside ε.")
-@click.option("--mu", type=float, metavar="μ", help="A Gaussian claim.")
-@click.option("--rho", type=float, metavar="ρ", help="A zero-concentrated claim.")
+@click.option(
+    "--epsilon", type=float, metavar="ε", help="ε that the command claims to have."
+)
+@click.option(
+    "--delta", type=float, metavar="δ", help="Claimed δ, with --epsilon (default: 0)."
+)
+@click.option(
+    "--mu", type=float, metavar="μ", help="Claimed μ of Gaussian differential privacy."
+)
+@click.option(
+    "--rho",
+    type=float,
+    metavar="ρ",
+    help="Claimed ρ of zero-concentrated differential privacy.",
+)
 @click.option(
     "--timeout",
     type=float,
     default=10.0,
-    show_default=True,
     metavar="SECONDS",
-    help="How long one start of the command may take.",
+    help="Time limit of one run of the command, in seconds.",
 )
 @click.option(
     "--batch",
     type=int,
     default=1000,
-    show_default=True,
-    help="Draws for each start of the command.",
+    metavar="N",
+    help="Number of draws per run of the command.",
 )
 @click.option(
-    "--time", "timed", is_flag=True, help="Measure what its run time tells, too."
+    "--time",
+    "timed",
+    is_flag=True,
+    help="Also measure whether run times distinguish the inputs of --command.",
 )
 @click.option(
     "--draws",
     type=int,
     default=100_000,
-    show_default=True,
-    help="Draws of each input; slow ones get fewer.",
+    metavar="N",
+    help="Number of draws per input; slow cases get fewer.",
 )
 @click.option(
     "--confidence",
     type=float,
     default=0.999,
-    show_default=True,
-    help="That nothing true is called refuted.",
+    metavar="P",
+    help="Probability that no true guarantee is reported as refuted.",
 )
 @click.option(
     "--workers",
     type=int,
     default=0,
-    show_default=True,
-    help="Processes to use at once.",
+    metavar="N",
+    help="Number of worker processes; 0 uses only this process.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@json_option
 def command(
     own: bool,
     only: str,
@@ -205,22 +222,23 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Try to refute the guarantees of everything built in, or of a shell command: this
-    ends with 1 if one is refuted.
+    """Try to refute the guarantees of everything that is built in (--self), or the one
+    of a shell command (--command). The exit code is 1 if a guarantee is refuted.
 
-    Each is drawn from on two neighbouring inputs, and the event that tells them apart
-    best is judged on fresh draws. To audit something of your own in Python:
-    dither.audit.mechanism for a function, dither.audit.query for a question,
-    dither.audit.training for a trained model.
+    The audit draws outputs for two neighbouring inputs, chooses the event that
+    distinguishes them best, and tests it on new draws. In Python,
+    dither.audit.mechanism audits a function, dither.audit.query a question, and
+    dither.audit.training a trained model.
 
     \b
-    dither audit --self --only trials --draws 20000
-    dither audit --command './release --epsilon 1' --pair 100 101 --epsilon 1
+    Examples:
+      dither audit --self --only "Laplace, reals" --draws 20000
+      dither audit --command ./release --pair 100 101 --epsilon 1 --draws 2000
     """
     if own == (program is not None):
         raise click.UsageError(
-            "pass --self to audit what is built in, or --command; in Python, "
-            "dither.audit.mechanism and .query audit your own"
+            "pass either --self, to audit what is built in, or --command; in Python, "
+            "dither.audit.mechanism and dither.audit.query audit your own releases"
         )
     if program is not None:
         finding, timed = audited(program, options, draws, confidence)

@@ -1,5 +1,5 @@
-"""`dither backup` and `dither restore`: the only ways to copy a book, and to put a copy
-in its place.
+"""`dither backup` and `dither restore`: the only ways to copy a ledger and to restore
+it.
 """
 
 from __future__ import annotations
@@ -10,70 +10,88 @@ import click
 
 from dither.cli import book as books
 from dither.cli.book import say
+from dither.cli.budget import as_data
 from dither.cli.completing import files
+from dither.cli.output import json_option, print_json
 from dither.errors import LedgerError
 
 __all__ = ["backup", "commands", "restore"]
 
 
-@click.command("backup", short_help="Copy a book while it is in use.")
-@click.argument("book", shell_complete=files)
-@click.argument("target", shell_complete=files)
-def backup(book: str, target: str) -> None:
-    """Copy BOOK to the new file TARGET, while others go on using it.
+@click.command("backup", short_help="Copy a ledger while it is in use.")
+@click.argument("book", metavar="LEDGER", shell_complete=files)
+@click.argument("target", metavar="BACKUP", shell_complete=files)
+@json_option
+def backup(book: str, target: str, as_json: bool) -> None:
+    """Copy LEDGER to the new file BACKUP, also while other processes use it.
 
-    Never copy a book with cp or the like: such a copy may be damaged. A PostgreSQL
-    database is copied with pg_dump.
+    Do not copy a ledger with cp or similar tools: such a copy may be damaged. Copy a
+    PostgreSQL database with pg_dump.
+
+    \b
+    Examples:
+      dither backup clinic.toml backup.db
     """
     with books.open_book(book) as ledger:
         number, digest = ledger.head  # before the copy, which may hold a few lines more
         ledger.backup(target)
+    if as_json:
+        print_json({"backup": target, "lines": number, "head": f"{number}:{digest}"})
+        return
     say(
-        f"{target} holds {book} up to line {number} at least; its head "
-        f"was {number}:{digest}"
+        f"{target} contains at least the lines up to {number} of {book}; the head was "
+        f"{number}:{digest}",
+        "keep the receipts of later charges: the backup does not contain them",
     )
-    say("keep the receipts of later charges: a restored book lacks them")
 
 
-@click.command(
-    "restore", short_help="Put a backup in the place of a book; it opens frozen."
-)
+@click.command("restore", short_help="Restore a ledger from a backup; it opens frozen.")
 @click.argument("copy", metavar="BACKUP", shell_complete=files)
-@click.argument("place", shell_complete=files)
-def restore(copy: str, place: str) -> None:
-    """Put the BACKUP of a book at PLACE, where no book may be: move what is left of it
-    away first, and keep it.
+@click.argument("place", metavar="LEDGER", shell_complete=files)
+@json_option
+def restore(copy: str, place: str, as_json: bool) -> None:
+    """Restore LEDGER from BACKUP. No file may exist at LEDGER: if a damaged ledger is
+    there, move it away first, and keep it.
 
-    PLACE is a file, or a catalogue that says where its book is. The book opens frozen,
-    because charges that were made after the backup are missing in it.
+    LEDGER is a file, or a catalogue that names its ledger. The ledger opens frozen,
+    because it lacks the charges that were made after the backup.
+
+    \b
+    Examples:
+      dither restore backup.db book.db
     """
     from dither.ledger import Ledger
 
     target = _target(place)
     if not Path(copy).is_file():
-        raise LedgerError(f"there is no backup at {copy}")
+        raise LedgerError(
+            f"{copy} is not a file; pass the file that `dither backup` wrote"
+        )
     with Ledger.restore(copy, target) as ledger:
-        names = [account.name for account in ledger.accounts()]
+        accounts = [as_data(one) for one in ledger.accounts()] if as_json else []
+        names = ", ".join(one.name for one in ledger.accounts()) or "none"
+    if as_json:
+        print_json({"ledger": target, "accounts": accounts})
+        return
     say(
-        f"{target} is restored from {copy}, and frozen: charges that were "
-        "made after the backup are missing"
+        f"{target} is restored from {copy}, and frozen: it lacks the charges that were "
+        "made after the backup",
+        f"accounts: {names}; for each of them, enter the receipts of later charges in "
+        "Python:",
+        f'  Ledger.open({target!r}).account("…").recover(receipts)',
+        "or, if the receipts are lost, write off its remaining budget, permanently:",
+        f"  dither write-off {target} --account … --reason …",
+        "then thaw the ledger:",
+        f"  dither thaw {target} --reason …",
     )
-    say(
-        f"accounts: {', '.join(names) or 'none'}; for each of them, enter "
-        "the receipts of later charges in Python"
-    )
-    say(f'  Ledger.open({target!r}).account("…").recover(receipts)')
-    say("or, where they are lost, give up what is left of it for ever:")
-    say(f"  dither write-off {target} --account … --reason …")
-    say(f"then: dither thaw {target} --reason …")
 
 
 def _target(place: str) -> str:
     found = books.place_of(place) if Path(place).suffix == ".toml" else place
     if "://" in found:
         raise LedgerError(
-            "a PostgreSQL database is restored with pg_restore or psql; its "
-            "book then opens frozen: thaw it"
+            "a ledger in a PostgreSQL database is restored with pg_restore or psql; it "
+            "then opens frozen, so run `dither thaw` afterwards"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""How commands open a book: one that is there, never a new one."""
+"""Opening the ledger that a command names. It must exist: no command here creates one."""
 
 from __future__ import annotations
 
@@ -25,21 +25,26 @@ __all__ = [
     "say",
 ]
 
-argument = click.argument("book", default="book.db", shell_complete=completing.files)
+argument = click.argument(
+    "book",
+    default="book.db",
+    metavar="[LEDGER]",
+    shell_complete=completing.files,
+)
 account = click.option(
     "--account",
     metavar="NAME",
     shell_complete=completing.accounts,
-    help="Which account; not needed where the book has only one.",
+    help="Name of the account; needed if the ledger has several.",
 )
 reason = click.option(
-    "--reason", required=True, metavar="WORDS", help="Why: the log keeps it."
+    "--reason", required=True, metavar="TEXT", help="Reason, which the log keeps."
 )
 
 
 def place_of(name: str) -> str:
-    """Where a book is: a path or an address stays as it is; a catalogue says where its
-    own is; else it is beside.
+    """Path or address of a ledger. A catalogue names its own; the ledger of a data file
+    is next to it.
     """
     if "://" in name:
         return name
@@ -54,17 +59,15 @@ def place_of(name: str) -> str:
 
 
 def beside(path: Path) -> Path:
-    """The book of a data file or a catalogue that names none, as `dither.open` keeps
-    it.
-    """
+    """The default ledger of a data file or a catalogue, as in `dither.open`."""
     from dither.query.account import BOOK
 
     return path.with_name(path.name.partition(".")[0] + BOOK)
 
 
 def open_book(name: str) -> Ledger:
-    """The book at a path or a postgresql:// address, or of a catalogue; looking at
-    nothing creates nothing.
+    """The ledger at a path or a postgresql:// address, or of a catalogue. If it does
+    not exist, it is not created.
     """
     from dither.ledger import Ledger
     from dither.ledger.store import connect
@@ -75,52 +78,52 @@ def open_book(name: str) -> Ledger:
     if "://" not in place:
         if place == name and ending(Path(name)) in (*CSV, *JSON, *PARQUET):
             raise LedgerError(
-                f"there is no book at {beside(Path(name))}; ask about {name} "
-                "first, which begins it"
+                f"there is no ledger at {beside(Path(name))}; run `dither query` about "
+                f"{name} first, which creates it"
             )
         if not Path(place).is_file():
             raise LedgerError(
-                f"there is no book at {place}; ask a question first, which begins "
-                "it, or name another file, "
-                "catalogue or postgresql:// address"
+                f"there is no ledger at {place}; pass a ledger, a catalogue, the file of "
+                "the data or a postgresql:// address (the first `dither query` creates "
+                "the ledger, next to the data)"
             )
         if not Path(place).stat().st_size:
             raise LedgerError(
-                f"{place} is empty, so it is no book; name the file that `dither "
-                "query` keeps beside the data"
+                f"{place} is empty, so it is not a ledger; pass the file that "
+                "`dither query` writes next to the data"
             )
     store = connect(place)
     if store.version() is None:
         store.close()
         raise LedgerError(
-            f"there is no book at {store.place}; the first `dither query`, or "
-            "`dither.Ledger.open`, begins one"
+            f"there is no ledger at {store.place}; the first `dither query`, or "
+            "`dither.Ledger.open`, creates one"
         )
     return Ledger(store)
 
 
 def accounts(ledger: Ledger, name: str | None = None) -> tuple[Account, ...]:
-    """All accounts of a book, or the one that is named."""
+    """All accounts of a ledger, or the one that is named."""
     found = tuple(one for one in ledger.accounts() if name in (None, one.name))
     if name is not None and not found:
         names = ", ".join(one.name for one in ledger.accounts()) or "none yet"
         raise LedgerError(
-            f"there is no account {name!r} in {ledger.store.place}; there is {names}"
+            f"the account {name!r} does not exist in {ledger.store.place}; its "
+            f"accounts are: {names}"
         )
     return found
 
 
 def one_account(ledger: Ledger, name: str | None) -> Account:
-    """The account that is named; without a name, the only one that the book has."""
+    """The account that is named; without a name, the only one of the ledger."""
     found = accounts(ledger, name)
     if len(found) == 1:
         return found[0]
     if not found:
-        way_out = (
-            "the first answer that is charged opens one; until then change "
-            "what is declared (budget, analysts, policy)"
+        raise LedgerError(
+            f"{ledger.store.place} has no account yet; the first charged answer opens "
+            "one, so until then change the declarations (budget, analysts, policy)"
         )
-        raise LedgerError(f"{ledger.store.place} has no account yet; {way_out}")
     names = ", ".join(one.name for one in found)
     raise LedgerError(
         f"{ledger.store.place} has {len(found)} accounts ({names}); "
@@ -129,8 +132,6 @@ def one_account(ledger: Ledger, name: str | None) -> Account:
 
 
 def say(*lines: str) -> None:
-    """Print lines; what names and reasons hold is shown, and not obeyed by the
-    terminal.
-    """
+    """Print lines. Control characters in names and reasons are escaped."""
     for line in lines:
         click.echo(clean(line))

@@ -1,10 +1,9 @@
-"""`dither budget`: what is left of each account, and what can still be asked, by
-everybody or by one analyst.
+"""`dither budget`: the remaining budget of each account or analyst, and the answers
+that still fit.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import click
 
 from dither.cli import book as books
 from dither.cli.completing import accounts
+from dither.cli.output import json_option, print_json
 from dither.terminal import spelled
 from dither.text import clean
 
@@ -30,7 +30,7 @@ __all__ = ["command"]
 
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 WIDTH = 24
-NO_ACCOUNT = "no account yet: the first answer that is charged opens it"
+NO_ACCOUNT = "no account yet: the first charged answer opens one"
 PAUSE = 1.0  # seconds between two looks
 SHOWN = Context(prec=4, rounding=ROUND_FLOOR)
 
@@ -56,24 +56,24 @@ def as_data(account: Account) -> dict[str, Any]:
 
 
 def fitting(left: Remaining, allowed: bool = True) -> dict[str, Any]:
-    """What is left, and the most that one answer of each kind may cost; nothing to
-    those who may not ask.
+    """The remaining part, and the largest answer of each kind that fits; 0 for analysts
+    who may not ask.
     """
     found = {
-        "left": left.share,
+        "remaining": left.share,
         "largest_epsilon": left.epsilon,
         "largest_mu": left.mu,
         "largest_rho": left.rho,
         "largest_gaussian_epsilon": left.gaussian_epsilon,
         "counts_within_10": left.counts(10),
     }
-    return found if allowed else dict.fromkeys(found, 0)
+    words = left.share_in_words if allowed else "0 %"
+    numbers = found if allowed else dict.fromkeys(found, 0)
+    return {**numbers, "remaining_in_words": words}
 
 
 def analysts(account: Account, name: str | None = None) -> list[dict[str, Any]]:
-    """Everybody who has a share of an account or has asked; or the one who is named,
-    who may have done neither.
-    """
+    """Analysts who have a share of an account or have asked it, or the analyst `name`."""
     from dither.ledger import Analyst
 
     everybody = account.analysts()
@@ -97,14 +97,14 @@ def analyst(account: Account, one: Analyst, allowed: bool) -> dict[str, Any]:
     }
 
 
-def burn_down(shares: list[float]) -> str:
-    """The share left at some moments as a line of bars, the newest on the right."""
+def over_time(shares: list[float]) -> str:
+    """The remaining share over time as a line of bars, the newest on the right."""
     step = max(1, math.ceil(len(shares) / WIDTH))
     shown = [*shares[::-1][::step]][::-1]
     return "".join(HEIGHTS[math.ceil(share * 8)] for share in shown)
 
 
-def promise(data: dict[str, Any]) -> str:
+def guarantee(data: dict[str, Any]) -> str:
     delta = f", δ = {data['delta']:g}" if data["delta"] else ""
     from dither.privacy.units import facts_in_words
 
@@ -113,23 +113,25 @@ def promise(data: dict[str, Any]) -> str:
     return f"ε = {data['epsilon']:g}{delta}\n{whose}\n{data['accounting']} accounting"
 
 
-def can_ask(data: dict[str, Any]) -> str:
+def still_fits(data: dict[str, Any]) -> str:
     if data["frozen"]:
         return f"nothing: frozen\n({clean(data['frozen'])})"
     if not data.get("may_ask", True):
         return "nothing: no share"
     kinds = (
-        [f"a pure answer of ε = {down(data['largest_epsilon'])}"]
+        [f"one Laplace answer at ε = {down(data['largest_epsilon'])}"]
         if data["largest_epsilon"]
         else []
     )
     if data["largest_mu"]:
-        kinds.append(f"a Gaussian one of ρ = {down(data['largest_rho'])}")
+        kinds.append(f"one Gaussian answer at ρ = {down(data['largest_rho'])}")
     if data["largest_gaussian_epsilon"]:
-        kinds.append(f"(ε = {down(data['largest_gaussian_epsilon'])} alone)")
+        kinds.append(f"(ε = {down(data['largest_gaussian_epsilon'])} by itself)")
     if not kinds:
-        return "nothing: it is spent"
-    return "\n".join([*kinds, f"counts within ±10: {data['counts_within_10']:,}"])
+        return "nothing: the budget is spent"
+    return "\n".join(
+        [*kinds, f"counts of units within ±10: {data['counts_within_10']:,}"]
+    )
 
 
 def down(value: float) -> str:
@@ -137,18 +139,14 @@ def down(value: float) -> str:
     return f"{float(SHOWN.create_decimal(repr(value))):g}"
 
 
-def left(data: dict[str, Any]) -> str:
-    return f"{math.floor(data['left'] * 1000) / 10:g} %"
-
-
 def account_cells(data: dict[str, Any]) -> tuple[str, ...]:
-    amount = f"{left(data)}\ncharges: {data['charges']:,}"
+    amount = f"{data['remaining_in_words']}\ncharges: {data['charges']:,}"
     return (
         clean(data["account"]),
-        promise(data),
-        burn_down(data["burn_down"]),
+        guarantee(data),
+        over_time(data["burn_down"]),
         amount,
-        can_ask(data),
+        still_fits(data),
     )
 
 
@@ -159,17 +157,15 @@ def analyst_cells(data: dict[str, Any]) -> tuple[str, ...]:
         clean(data["account"]),
         clean(data["analyst"]),
         part,
-        left(data),
+        data["remaining_in_words"],
         *counts,
-        can_ask(data),
+        still_fits(data),
     )
 
 
 @dataclass(frozen=True)
 class View:
-    """What to show of a book: the accounts, all analysts of each, or one analyst in
-    each.
-    """
+    """Rows to show of a ledger: its accounts, or all analysts or one analyst of each."""
 
     account: str | None = None
     by: str | None = None
@@ -202,7 +198,7 @@ Shape = tuple[str, tuple[str, ...], Callable[[dict[str, Any]], tuple[str, ...]]]
 """The title of a table, its headings, and the cells of a row."""
 ACCOUNTS: Shape = (
     "Budgets",
-    ("account", "promise", "burn-down", "left", "can still be asked"),
+    ("account", "guarantee", "remaining over time", "remaining", "still fits"),
     account_cells,
 )
 ANALYSTS: Shape = (
@@ -211,10 +207,10 @@ ANALYSTS: Shape = (
         "account",
         "analyst",
         "share",
-        "left",
+        "remaining",
         "charges",
         "failures",
-        "can still be asked",
+        "still fits",
     ),
     analyst_cells,
 )
@@ -233,7 +229,7 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
 
 
 def looks(times: int | None) -> Iterator[None]:
-    """Once for each look, with a pause in between; for ever if `times` is not given."""
+    """Once for each look, with a pause in between; without end if `times` is None."""
     yield
     while times is None or times > 1:
         times = None if times is None else times - 1
@@ -258,34 +254,35 @@ def show(ledger: Ledger, view: View) -> None:
 
 @click.command(
     "budget",
-    short_help="Show what is left of each account, and what can still be asked.",
+    short_help="Show the remaining budget of each account.",
 )
 @books.argument
 @click.option(
-    "--account", metavar="NAME", shell_complete=accounts, help="Show this account only."
+    "--account",
+    metavar="NAME",
+    shell_complete=accounts,
+    help="Name of the account to show (default: all accounts).",
 )
 @click.option(
     "--analysts",
     "each",
     is_flag=True,
-    help="Show what each analyst has asked, and what they can still ask.",
+    help="Show what each analyst has asked, and what still fits.",
 )
-@click.option("--by", metavar="NAME", help="Show that for this analyst only.")
+@click.option("--by", metavar="NAME", help="Name of the only analyst to show.")
 @click.option(
     "--watch",
     "watching",
     is_flag=True,
-    help="Look again every second, until interrupted.",
+    help="Refresh the table every second until interrupted.",
 )
 @click.option(
     "--times",
     type=click.IntRange(1),
     hidden=True,
-    help="With --watch: how often to look.",
+    help="Number of refreshes with --watch.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print plain data instead of a table."
-)
+@json_option
 def command(
     book: str,
     account: str | None,
@@ -295,15 +292,22 @@ def command(
     times: int | None,
     as_json: bool,
 ) -> None:
-    """Show what is left of each account in BOOK, and what can still be asked.
+    """Show the remaining budget of each account in LEDGER, and the answers that still
+    fit.
 
-    BOOK is a file (book.db if not given), a postgresql:// address, or a catalogue or
-    data file that has a book.
+    LEDGER is a file (default: book.db), a postgresql:// address, or a catalogue or data
+    file that has a ledger.
+
+    \b
+    Examples:
+      dither budget clinic.toml
+      dither budget clinic.toml --analysts
+      dither budget clinic.toml --json
     """
     view = View(account, by, each)
     with books.open_book(book) as ledger:
         if as_json:
-            click.echo(json.dumps(view.data(ledger), indent=2, ensure_ascii=False))
+            print_json(view.data(ledger))
         elif watching:
             with suppress(KeyboardInterrupt):
                 watch(ledger, view, times)

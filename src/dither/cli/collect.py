@@ -13,6 +13,7 @@ import click
 from dither.cli.book import say
 from dither.cli.completing import collected, files
 from dither.cli.decoding import FILE, decoding_options, show_estimate, stratum_option
+from dither.cli.output import json_option, print_json
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ store_argument = click.argument("store", shell_complete=files)
     "--trust",
     required=True,
     metavar="KEY",
-    help="The public key that tasks are signed with.",
+    help="Public key that tasks are signed with: 64 hexadecimal digits.",
 )
 @click.option(
     "--task",
@@ -41,55 +42,54 @@ store_argument = click.argument("store", shell_complete=files)
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Collect this signed task; several times, for several.",
+    help="File of a signed task to collect.",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
-    show_default=True,
     metavar="ADDRESS",
-    help="Where to listen. Leave TLS to a proxy in front.",
+    help="Address to listen on. For TLS, put a proxy in front.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
-    show_default=True,
     metavar="PORT",
-    help="0 takes a free one.",
+    help="Port to listen on; 0 takes a free one.",
 )
 @click.option(
     "--origin",
     "origins",
     multiple=True,
     metavar="URL",
-    help="A web page that may send messages, such as https://app.example.",
+    help="Origin of a web page that may send messages, such as https://app.example.",
 )
 @click.option(
     "--grace",
     type=int,
     default=7,
-    show_default=True,
     metavar="DAYS",
-    help="How long after its end a period takes messages.",
+    help="Number of days after its end during which a period still takes messages.",
 )
 @click.option(
     "--retention",
     type=int,
     default=400,
-    show_default=True,
     metavar="DAYS",
-    help="How long after that its tally is kept.",
+    help="Number of days after that until the tally of the period is deleted.",
 )
 @click.option(
     "--direct",
     type=int,
     default=10_000_000,
-    show_default=True,
     metavar="N",
-    help="Messages of a task and period that come without a relay's token.",
+    help="Largest number of messages per task and period that come without the token "
+    "of a relay.",
 )
-@click.option("--restored", is_flag=True, help="Open a copy or a backup, on purpose.")
+@click.option(
+    "--restored", is_flag=True, help="Open STORE although it is a copy or a backup."
+)
+@json_option
 def serve_command(
     store: str,
     trust: str,
@@ -97,12 +97,18 @@ def serve_command(
     host: str,
     port: int,
     origins: tuple[str, ...],
+    as_json: bool,
     **settings: Any,
 ) -> None:
-    """Collect messages of signed tasks over HTTP, and keep their tallies in STORE, a
-    file or a postgresql:// address, until SIGTERM or Ctrl-C.
+    """Collect messages of signed tasks over HTTP until SIGTERM or Ctrl-C, and keep
+    their tallies in STORE, a file or a postgresql:// address.
 
-    Log lines are JSON, on stderr, and say nothing about who sent what.
+    One line on stdout says that the collector is ready. Log lines are JSON on stderr,
+    and do not identify senders.
+
+    \b
+    Examples:
+      dither local serve collector.db --trust $PUBLIC_KEY --task task.json
     """
     from dither.local.collector import Collector, log
     from dither.local.collector.serving import listen, serve
@@ -118,18 +124,25 @@ def serve_command(
             _publish(collector, path)
 
         def listening(address: str) -> None:
-            say(f"{collector.place}: listening on {address}, {_collected(collector)}")
+            names = _collected(collector)
+            if as_json:
+                about = {"store": collector.place, "address": address, "tasks": names}
+                click.echo(json.dumps(about, ensure_ascii=False))
+                return
+            listed = ", ".join(f"{name} (version {names[name]})" for name in names)
+            doing = f"collecting {listed}" if listed else "collecting nothing yet"
+            say(f"{collector.place}: listening on {address}, {doing}")
 
         serve(collector, sockets=[listener], origins=origins, listening=listening)
 
 
 def _check_origin(origin: str) -> None:
-    """As browsers write it; any other form would match no page, and say nothing."""
+    """Refuse forms that browsers do not send, because they would match no page."""
     if origin != "*" and not ORIGIN.fullmatch(origin):
         raise ArgumentError(
             "origin",
-            f"{origin} must read https://app.example, without a path or a slash at the "
-            "end; * is any page",
+            f"{origin!r} is not an origin; write it like https://app.example, without a "
+            "path or a final slash, or * for any page",
         )
 
 
@@ -137,43 +150,61 @@ def _publish(collector: Collector, path: Path) -> Task:
     try:
         return collector.publish(path.read_bytes())
     except ArgumentError as error:
-        raise ArgumentError("task", f"{path}: {error}") from error
+        raise ArgumentError("task", f"in {path}, {error}") from error
 
 
-def _collected(collector: Collector) -> str:
+def _collected(collector: Collector) -> dict[str, int]:
+    """Names and newest versions of the tasks that are collected."""
     newest = {
-        task.name: f"{task.name} (version {task.version})"
+        task.name: task.version
         for task in sorted(collector.tasks, key=lambda one: one.version)
         if not collector.state(task)
     }
-    listed = ", ".join(newest[name] for name in sorted(newest))
-    return f"collecting {listed}" if listed else "collecting nothing yet"
+    return dict(sorted(newest.items()))
 
 
-@click.command("publish", short_help="Collect more tasks.")
+@click.command("publish", short_help="Collect more tasks, or newer versions.")
 @store_argument
 @click.argument("tasks", nargs=-1, required=True, type=FILE, metavar="TASK…")
-def publish_command(store: str, tasks: tuple[Path, ...]) -> None:
-    """Collect signed tasks in STORE from now on, or newer versions of tasks. A
-    collector that is running notices by itself.
+@json_option
+def publish_command(store: str, tasks: tuple[Path, ...], as_json: bool) -> None:
+    """Add signed tasks, or newer versions of tasks, to STORE. A running collector
+    collects them without a restart.
+
+    \b
+    Examples:
+      dither local publish collector.db task.json
     """
+    found = []
     with _looked(store) as collector:
         for path in tasks:
             task = _publish(collector, path)
             state = collector.state(task).removeprefix("task-") or "collected"
-            say(f"{task.name}, version {task.version}: {state}")
+            found.append({"task": task.name, "version": task.version, "state": state})
+            if not as_json:
+                say(f"{task.name}, version {task.version}: {state}")
+    if as_json:
+        print_json(found)
 
 
-@click.command("retire", short_help="Collect a task no more.")
+@click.command("retire", short_help="Stop collecting a task.")
 @store_argument
 @click.argument("task", shell_complete=collected)
-def retire_command(store: str, task: str) -> None:
-    """Take no more messages of TASK, for good. What was counted stays until its
-    retention is over.
+@json_option
+def retire_command(store: str, task: str, as_json: bool) -> None:
+    """Stop collecting TASK, permanently. Its tallies are kept until their retention
+    ends.
+
+    \b
+    Examples:
+      dither local retire collector.db emoji
     """
     with _looked(store) as collector:
         collector.retire(task)
-    say(f"{task}: retired; devices are told to send nothing more")
+    if as_json:
+        print_json({"task": task, "state": "retired"})
+    else:
+        say(f"{task}: retired; devices are told to stop sending")
 
 
 @click.command("relay", short_help="Admit a relay, or revoke one.")
@@ -183,21 +214,34 @@ def retire_command(store: str, task: str) -> None:
     "--quota",
     type=int,
     metavar="N",
-    help="How many messages of a task and period it may bring.",
+    help="Largest number of messages per task and period from this relay.",
 )
-@click.option("--revoke", is_flag=True, help="Take nothing more from it.")
-def relay_command(store: str, name: str, quota: int | None, revoke: bool) -> None:
-    """Admit the relay NAME, which hands on batches of messages: prints its token, once.
-    A relay that is there already gets a new token and quota, and its old token ends.
+@click.option("--revoke", is_flag=True, help="Accept no more messages from this relay.")
+@json_option
+def relay_command(
+    store: str, name: str, quota: int | None, revoke: bool, as_json: bool
+) -> None:
+    """Admit the relay NAME, which delivers batches of messages, and print its token,
+    once. An existing relay gets a new token and quota, and its old token ends.
+
+    \b
+    Examples:
+      dither local relay collector.db edge --quota 20000
+      dither local relay collector.db old --revoke
     """
     if revoke == (quota is not None):
         raise ArgumentError("quota", "pass either --quota N or --revoke")
     with _looked(store) as collector:
-        if quota is None:
+        token = None if quota is None else collector.admit(name, quota=quota)
+        if token is None:
             collector.revoke(name)
-            say(f"{name}: revoked")
-            return
-        token = collector.admit(name, quota=quota)
+    if as_json:
+        state = "revoked" if token is None else "admitted"
+        print_json({"relay": name, "state": state, "quota": quota, "token": token})
+        return
+    if token is None:
+        say(f"{name}: revoked")
+        return
     click.echo(token)
     click.echo(
         f"{name}: admitted; this token is not shown again. The relay sends it as "
@@ -212,11 +256,14 @@ def _looked(store: str, *, copy: bool = False) -> Collector:
     return Collector.look(store, copy=copy)
 
 
-@click.command("estimate", short_help="Estimate from what was collected.")
+@click.command("estimate", short_help="Estimate from the collected messages.")
 @store_argument
 @click.argument("task", shell_complete=collected)
 @click.option(
-    "--version", type=int, metavar="V", help="A version; the newest, if not given."
+    "--version",
+    type=int,
+    metavar="V",
+    help="Version of the task (default: the newest).",
 )
 @stratum_option
 @decoding_options
@@ -228,8 +275,14 @@ def estimate_command(
     stratum: str | None,
     **shown: Any,
 ) -> None:
-    """Estimate what TASK asks for, from the tallies in STORE; a collector that is
-    running goes on. Strata with fewer messages than the task's minimum are left out.
+    """Estimate the statistics of TASK from the tallies in STORE, also while the
+    collector is running. Strata with fewer messages than the task's minimum are left
+    out.
+
+    \b
+    Examples:
+      dither local estimate collector.db emoji
+      dither local estimate collector.db emoji --period 0 --consistent --json
     """
     with _looked(store, copy=True) as collector:
         tally = collector.tally(task, period=period, version=version)
@@ -238,29 +291,33 @@ def estimate_command(
 
 
 def _check_enough(tally: Tally, stratum: str | None) -> None:
-    """Refuse what is too little to show; below the minimum, not even the count is."""
+    """Refuse an estimate of fewer messages than the minimum, without their number."""
     task, few = tally.task, [not count for count in tally.strata]
     wanted = all(few) if stratum is None else few[task.stratum(stratum)]
     if wanted:
-        where = " of a stratum" if task.strata else ""
+        where = " per stratum" if task.strata else ""
         raise ArgumentError(
             "task",
-            f"{task.name} has fewer than {task.minimum:,} messages{where} here (its "
-            f"`minimum`) in version {task.version}, so nothing is shown; ask for another "
-            "period or version, or wait",
+            f"the task {task.name} has fewer than {task.minimum:,} messages{where} (its "
+            f"minimum) in version {task.version}, so no estimate is shown; pass another "
+            "--period or --version, or wait for more messages",
         )
     if stratum is None and any(few):
         names = (name for name, left in zip(task.strata, few, strict=True) if left)
-        note = f"Left out, with too few messages: {', '.join(names)}."
+        note = f"Left out because of too few messages: {', '.join(names)}."
         click.echo(note, err=True)
 
 
-@click.command("status", short_help="Say what is collected.")
+@click.command("status", short_help="Show the tasks, periods and relays of a store.")
 @store_argument
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@json_option
 def status_command(store: str, as_json: bool) -> None:
-    """Say what is collected in STORE: tasks, periods, messages where there are enough
-    to show, and relays with their quotas.
+    """Show the tasks and periods of STORE, their numbers of messages from the task's
+    minimum on, and the relays with their quotas.
+
+    \b
+    Examples:
+      dither local status collector.db
     """
     with _looked(store, copy=True) as collector:
         found = collector.status()
@@ -269,13 +326,13 @@ def status_command(store: str, as_json: bool) -> None:
             f"{collector.retention} days later"
         )
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        print_json(found.to_dict())
         return
     say(f"{found.place}: {settings}")
     for task in found.tasks:
         say(*_about_task(task))
     say(
-        "messages of a task and period:",
+        "messages per task and period:",
         *map(_about_relay, (found.direct, *found.relays)),
     )
 
@@ -283,7 +340,8 @@ def status_command(store: str, as_json: bool) -> None:
 def _about_task(task: TaskStatus) -> list[str]:
     head = f"{task.name}, version {task.version}: {task.state}"
     periods = [_about_period(one) for one in task.periods] or ["  nothing yet"]
-    return [f"{head}, shown from {task.minimum:,} messages on", *periods]
+    hidden = f"counts below {task.minimum:,} messages are not shown"
+    return [f"{head}; {hidden}", *periods]
 
 
 def _about_period(period: PeriodStatus) -> str:

@@ -1,4 +1,4 @@
-"""What a shell offers for a half-written word: files, and the names of tables and
+"""Completion of a half-written word by the shell: files, and the names of tables and
 columns. It reads no row.
 """
 
@@ -108,7 +108,7 @@ def collected(
 
 
 def first(ctx: click.Context, name: str) -> str:
-    """The first argument. Where an option still waits for its value, click has not
+    """The first argument. If an option still waits for its value, click has not yet
     given the arguments their names.
     """
     return str(ctx.args[0] if ctx.args else ctx.params.get(name) or "")
@@ -127,9 +127,7 @@ def begun(begin: str, listed: list[str]) -> list[str]:
 
 
 def names(ctx: click.Context) -> Names:
-    """The tables of the source and their columns; none where that cannot be told
-    without asking a server.
-    """
+    """The tables of the source and their columns; empty if only a server has them."""
     try:
         return known_names(first(ctx, "source"), str(ctx.params.get("table") or ""))
     except Exception:  # as above

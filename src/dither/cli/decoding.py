@@ -1,4 +1,4 @@
-"""How estimates of device messages are asked for and shown, by all commands alike."""
+"""Options and output of all commands that estimate from messages of devices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dither.cli.asked import lines
+from dither.cli.output import json_option
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -24,28 +25,30 @@ OPTIONS = (
         "--candidates",
         type=FILE,
         metavar="FILE",
-        help="One value a line to look for, where any text is counted.",
+        help="File with one value per line to look for, if the task counts any string.",
     ),
     click.option(
         "--of",
         multiple=True,
         metavar="NAME",
-        help="The attribute to estimate; twice, for a table of two.",
+        help="Attribute to estimate; pass two for a table of both.",
     ),
     click.option(
         "--period",
         type=int,
         metavar="P",
-        help="Count this period only; the first is 0.",
+        help="Number of the period to use, from 0 (default: all periods).",
     ),
     click.option(
-        "--consistent", is_flag=True, help="No negative shares; all make one."
+        "--consistent",
+        is_flag=True,
+        help="Clamp shares to 0 or more, and rescale them to sum to 1.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print the release as JSON."),
+    json_option,
     click.option("--csv", "as_csv", is_flag=True, help="Print the release as CSV."),
 )
 stratum_option = click.option(
-    "--stratum", metavar="NAME", help="The messages of this stratum only."
+    "--stratum", metavar="NAME", help="Stratum to use (default: all strata)."
 )
 
 
@@ -68,7 +71,10 @@ def show_estimate(
     wanted = lines(str(candidates)) if candidates else of or None
     found = tally.estimate(wanted)
     if consistent and not hasattr(found, "consistent"):
-        raise ArgumentError("consistent", "is for shares; leave it out")
+        raise ArgumentError(
+            "consistent",
+            "needs shares, which this task does not estimate; leave it out",
+        )
     found = found.consistent() if consistent else found
     if as_json:
         click.echo(found.to_json(2))

@@ -1,24 +1,23 @@
-"""`dither demo`: five private questions about a bundled clinic, what they cost, and
-what is left.
-"""
+"""`dither demo`: five private questions about a bundled clinic, with their cost."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dither.cli import completing
+from dither.cli.output import json_option, print_json
 from dither.cli.source import console, grid, say
-from dither.text import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from dither.dataset import Dataset
-    from dither.table import TableRelease
+
 
 __all__ = ["QUESTIONS", "Question", "command"]
 
@@ -53,14 +52,14 @@ QUESTIONS = (
         0.05,
     ),
     Question(
-        "Which ten diagnoses do most patients have? (nobody listed them in advance)",
+        "Which ten diagnoses do most patients have? (the codes are not declared)",
         "SELECT code, COUNT(DISTINCT patient_id) AS patients FROM "
         "diagnoses JOIN visits USING (visit_id)\n"
         "GROUP BY code ORDER BY patients DESC LIMIT 10",
         0.2,
     ),
     Question(
-        "How often does a patient come? (more than 30 visits count as 30)",
+        "How often does a patient come? (at most 30 visits per patient)",
         "SELECT AVG(LEAST(n, 30)) AS visits_per_patient\n"
         "FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY "
         "patient_id) AS each",
@@ -69,28 +68,26 @@ QUESTIONS = (
 )
 
 
-def cost(database: Dataset, release: TableRelease, spent: float) -> str:
-    delta = database.account.terms.total.delta
-    alone = release.guarantee.epsilon_at(delta)
-    return (
-        f"cost: {percent(spent)} of the account; by itself this answer is "
-        f"ε = {alone:.3g} at δ = {delta:g}"
-    )
-
-
 def ask(database: Dataset, shown: Console, number: int, question: Question) -> None:
-    """Show a question, its SQL, the answer with its intervals, and what it cost."""
+    """Show a question, its SQL, the answer with its intervals, and its cost."""
     shown.print(f"{number}. {question.words}", style="bold", soft_wrap=True)
     shown.print(question.sql, style="dim", soft_wrap=True)
-    before = database.account.spent
     release = database.sql(question.sql, share=question.share)
     headings = [
         (name, not release.is_key(place)) for place, name in enumerate(release.columns)
     ]
     shown.print(grid(headings, release.shown()))
-    for note in release.notes:
-        shown.print(note, style="dim", soft_wrap=True)
-    say(shown, [cost(database, release, database.account.spent - before), ""])
+    say(shown, [*release.about(), ""])
+
+
+def data(database: Dataset, question: Question) -> dict[str, Any]:
+    """A question with its answer as plain data."""
+    release = database.sql(question.sql, share=question.share)
+    return {
+        "question": question.words,
+        "sql": question.sql,
+        "release": json.loads(release.to_json()),
+    }
 
 
 @click.command(
@@ -101,36 +98,39 @@ def ask(database: Dataset, shown: Console, number: int, question: Question) -> N
     "folder",
     metavar="FOLDER",
     shell_complete=completing.files,
-    help="Instead, copy the clinic into a folder to ask it yourself.",
+    help="Folder to copy the clinic to, instead of asking questions.",
 )
-def command(folder: str | None) -> None:
-    """Ask five private questions of a bundled synthetic clinic. Noise is fresh in every
-    run, so no two runs agree.
+@json_option
+def command(folder: str | None, as_json: bool) -> None:
+    """Ask five private questions of a bundled synthetic clinic, and show their cost.
+    The noise is new in each run, so the answers differ from run to run.
+
+    \b
+    Examples:
+      dither demo
+      dither demo --copy clinic
     """
     import dither
 
     if folder is not None:
         place = dither.example(folder)
+        if as_json:
+            print_json({"catalogue": str(place)})
+            return
         click.echo(
             f"{place} declares the clinic's tables; ask it with: dither query "
             f"{place} 'SELECT …' --epsilon 0.5"
         )
         return
-    shown = console()
-    say(
-        shown,
-        [
-            (
-                "Private answers about a synthetic clinic. 95 of 100 intervals "
-                "hold the true answer."
-            ),
-            "",
-        ],
-    )
     with (
         as_file(files("dither") / "data" / "clinic") as bundled,
         dither.open(str(bundled / "clinic.toml"), ledger=":memory:") as database,
     ):
+        if as_json:
+            print_json([data(database, question) for question in QUESTIONS])
+            return
+        shown = console()
+        say(shown, ["Private answers about a synthetic clinic.", ""])
         for number, question in enumerate(QUESTIONS, start=1):
             ask(database, shown, number, question)
         say(shown, str(database.account).splitlines())

@@ -1,10 +1,9 @@
-"""`dither doctor`: which parts work here, and how to get the others. It looks without
-importing what it looks for.
+"""`dither doctor`: which parts work here, and how to install the others. It does not
+import the parts that it looks for.
 """
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import shutil
@@ -20,6 +19,7 @@ import click
 
 from dither._version import __version__
 from dither.cli.completing import files
+from dither.cli.output import json_option, print_json
 from dither.errors import ArgumentError
 from dither.progress import working
 
@@ -65,6 +65,10 @@ PURPOSE = {
     "serve": "collector of device messages",
 }
 
+FROM_CHECKOUT = (
+    "Run the commands in the checkout of Dither. If you installed a wheel, write the path"
+    " of the wheel instead of the dot."
+)
 AES = {
     True: "AES-256-CTR\nin hardware",
     False: "AES-256-CTR\nin software",
@@ -88,7 +92,7 @@ class Part:
 
 
 def version_of(distribution: str, module: str) -> str | None:
-    """The installed version, or None where the module cannot be found."""
+    """The installed version, or None if the module cannot be found."""
     if util.find_spec(module) is None:
         return None
     try:
@@ -126,7 +130,7 @@ def optional_part(name: str) -> Part:
     missing = [
         distribution for distribution, version in found.items() if version is None
     ]
-    install = f"pip install 'dither[{name}]'" if missing else None
+    install = f"pip install '.[{name}]'" if missing else None
     if name == "spark":
         java = java_version()
         found["java"] = None if java is None else str(java)
@@ -136,7 +140,7 @@ def optional_part(name: str) -> Part:
 
 
 def hardware_aes() -> bool | None:
-    """Whether the processor encrypts in hardware; None where the system does not say."""
+    """Whether the processor encrypts in hardware; None if the system does not say."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
@@ -203,12 +207,15 @@ def show(checkup: Checkup) -> None:
     )
     for heading in ("part", "works", "found"):
         table.add_column(heading)
-    table.add_column("to get it", no_wrap=True)
+    table.add_column("to install it", no_wrap=True)
+    if any(part.install for part in checkup.parts):
+        table.caption = FROM_CHECKOUT
+        table.caption_justify = "left"
     table.add_row(
         "base",
         mark(checkup.healthy),
         versions(checkup.base),
-        "" if checkup.healthy else "pip install dither",
+        "" if checkup.healthy else "install Dither again",
     )
     table.add_row(
         "random bytes",
@@ -229,7 +236,7 @@ def mark(works: bool) -> str:
 
 
 def facts(source: str) -> Iterator[str]:
-    """What the curator should know about the data of a catalogue or another source;
+    """Facts for the curator about the data of a catalogue or another source;
     private, and not charged.
     """
     from dither.query.load import load_catalogue
@@ -238,7 +245,7 @@ def facts(source: str) -> Iterator[str]:
         yield from looked(load_catalogue(source))
         return
     from dither.query.draft.draft import drafted
-    from dither.query.draft.text import text
+    from dither.query.draft.text import otherwise, text
     from dither.query.load import parse_catalogue
 
     for one in drafted([source]).one_by_one():
@@ -247,14 +254,13 @@ def facts(source: str) -> Iterator[str]:
             # As it was typed: a drafted catalogue holds no password.
             typed = {name: (source, one.sheets[0].stored)} if "://" in source else None
             yield from looked(parse_catalogue(text(one), "draft"), typed)
+            yield from otherwise(one)
         except ArgumentError as problem:
             yield f"{name}: {problem}"
 
 
 def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[str]:
-    """What does not fit in the tables of one catalogue, after what is public of them
-    whatever anybody asks.
-    """
+    """Problems in the tables of one catalogue, after the exact facts that are published."""
     from dither.query.catalogue.tables import given_lines
     from dither.query.engines.check import check
     from dither.query.engines.choice import OWN, engine_for, maker
@@ -263,8 +269,8 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
     if name not in OWN:
         raise ArgumentError(
             "data",
-            f"{name} is an engine of another package, which cannot be looked "
-            "into from here",
+            f"the engine {name!r} belongs to another package, so `dither doctor` cannot "
+            "read its data; check the data with the tools of that engine",
         )
     engine = maker(name)(catalogue, sources)
     try:
@@ -274,39 +280,43 @@ def looked(catalogue: Catalogue, sources: dict[str, Any] | None = None) -> list[
 
 
 @click.command(
-    "doctor", short_help="Show which parts work here and how to get the others."
+    "doctor", short_help="Show which parts work here, and how to install the others."
 )
 @click.option(
     "--data",
     "source",
     metavar="SOURCE",
     shell_complete=files,
-    help=(
-        "For the curator: what in the data of a catalogue (or a file, "
-        "folder, database) does not fit."
-    ),
+    help="Catalogue, file, folder or database whose data to check; for the curator.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print plain data instead of a table."
-)
+@json_option
 def command(source: str | None, as_json: bool) -> None:
-    """Show which parts of Dither work here, and how to get the others.
+    """Show which parts of Dither work here, and how to install the others.
 
-    With --data, look at the data of a catalogue instead, or of any source that init
-    takes: encoding, quotation marks, numbers with a comma, odd dates, copies of rows,
-    keys that are there twice, values that cannot be read or are out of bounds. These
-    are exact facts about private rows. They are for the curator alone: do not publish
-    them.
+    With --data, check the data of a catalogue instead, or of any source that `dither
+    init` takes: encoding, quotation marks, numbers with a comma, unusual dates, copies
+    of rows, duplicate keys, values of each column that do not fit its type and are read
+    as NULL, or are out of bounds. The output contains exact facts about private rows,
+    for the curator only: do not publish it.
+
+    \b
+    Examples:
+      dither doctor
+      dither doctor --json
+      dither doctor --data clinic.toml
     """
     if source is not None:
-        with working("looking at the data"):
+        with working("checking the data"):
             found = list(facts(source))
+        if as_json:
+            print_json({"facts": found})
+            return
         for line in found:
             click.echo(line)
         return
     checkup = look()
     if as_json:
-        click.echo(json.dumps(as_data(checkup), indent=2))
+        print_json(as_data(checkup))
     else:
         show(checkup)
     if not checkup.healthy:

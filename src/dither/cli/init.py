@@ -1,5 +1,5 @@
-"""`dither init`: a first catalogue from names and types alone, with questions where
-somebody can answer them.
+"""`dither init`: a first catalogue from names, types and the values of text files, with
+questions on a terminal.
 """
 
 from __future__ import annotations
@@ -7,12 +7,13 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
 
 from dither.cli.completing import files
+from dither.cli.output import json_option, print_json
 from dither.cli.source import sizes
 from dither.errors import ArgumentError
 
@@ -23,7 +24,7 @@ __all__ = ["command"]
 
 
 def name_of(source: str) -> str:
-    """What the catalogue of a source is called: like its file, its folder or its
+    """Name of the catalogue of a source: that of its file, its folder or its
     database.
     """
     if "://" in source:
@@ -37,9 +38,7 @@ def name_of(source: str) -> str:
 
 
 def place(sources: tuple[str, ...], output: str | None) -> str:
-    """Where the catalogue goes: as stated, or beside the reader under the name of the
-    first source.
-    """
+    """File of the catalogue: `output`, or one here with the name of the first source."""
     return output or f"{name_of(sources[0])}.toml"
 
 
@@ -55,20 +54,18 @@ def seen_from(folder: Path, source: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """A new file; a catalogue that is there already holds declarations that nobody
-    wants to lose.
-    """
+    """Write a new file. An existing catalogue is never overwritten."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
         raise ArgumentError(
-            "output", f"{path} is there already; name another file with -o"
+            "output", f"{path} already exists; pass another file with -o"
         ) from error
     except OSError as error:
         raise ArgumentError(
             "output",
-            f"{path} cannot be written ({error.strerror}); name another with -o",
+            f"{path} cannot be written ({error.strerror}); pass another file with -o",
         ) from error
 
 
@@ -82,13 +79,15 @@ def with_caps(draft: Draft, rows: dict[str, float]) -> Draft:
     for name, most in rows.items():
         if name not in known:
             raise ArgumentError(
-                "rows", f"there is no open table {name}; there is {', '.join(known)}"
+                "rows",
+                f"{name!r} is not a table of the draft; its tables are: "
+                f"{', '.join(known)}",
             )
         if draft.unit == "row" or not most.is_integer() or most < 1:
             raise ArgumentError(
                 "rows",
-                "must be a whole number of at least 1, and needs a unit that is "
-                "not the row",
+                "must be a whole number of at least 1 and needs a unit other than the "
+                "row; pass --rows TABLE=N and --unit NAME",
             )
     sheets = (
         replace(one, rows=int(rows[one.name])) if one.name in rows else one
@@ -97,37 +96,45 @@ def with_caps(draft: Draft, rows: dict[str, float]) -> Draft:
     return replace(draft, sheets=tuple(sheets))
 
 
-def said(draft: Draft, target: str) -> list[str]:
-    """What was written, what was guessed in it, and what to do next."""
-    from dither.query.draft.text import guesses
+def as_data(draft: Draft, target: str) -> dict[str, Any]:
+    """The tables of the draft, its guesses, and what the curator should see."""
+    from dither.query.draft.text import guesses, unlike
 
-    closed = [sheet.name for sheet in draft.sheets if sheet.closed]
-    lines = [
-        (
-            f"wrote {target}: "
-            f"{', '.join(sheet.name for sheet in draft.open_sheets)}; unit: "
-            f"{draft.unit}"
-        )
-    ]
+    return {
+        "catalogue": target,
+        "unit": draft.unit,
+        "tables": [sheet.name for sheet in draft.open_sheets],
+        "closed": [sheet.name for sheet in draft.sheets if sheet.closed],
+        "guesses": guesses(draft),
+        "facts": list(unlike(draft)),
+    }
+
+
+def said(draft: Draft, target: str) -> list[str]:
+    """The tables of the draft, its guesses, and the next commands."""
+    found = as_data(draft, target)
+    opened, closed, guessed = (
+        ", ".join(found[name]) for name in ("tables", "closed", "guesses")
+    )
+    lines = [f"wrote {target}: {opened}; unit: {draft.unit}"]
     if closed:
-        lines.append(f"not open yet: {', '.join(closed)}; {target} says why")
-    found = guesses(draft)
-    if found:
-        lines.append(
-            f"guessed from names, so check them in {target}: {', '.join(found)}"
-        )
+        lines.append(f"not open yet: {closed}; comments in {target} explain why")
+    if guessed:
+        lines.append(f"guessed, so check them in {target}: {guessed}")
+    if found["facts"]:
+        lines.append("exact facts about private rows, for you only:")
+        lines += [f"  {fact}" for fact in found["facts"]]
     first = next(
         sheet.name for sheet in draft.open_sheets if not sheet.link and not sheet.public
     )
     return [
         *lines,
-        f"next: dither doctor --data {target}    what in the data does "
-        "not fit (for you alone)",
+        f"next: dither doctor --data {target}    checks the data (for you only)",
         f"      dither preview {target} 'SELECT COUNT(*) FROM {first}' --epsilon 0.1",
     ]
 
 
-@click.command("init", short_help="Draft a catalogue from a schema.")
+@click.command("init", short_help="Draft a catalogue from the schema of your data.")
 @click.argument(
     "sources", nargs=-1, required=True, metavar="SOURCE…", shell_complete=files
 )
@@ -136,38 +143,40 @@ def said(draft: Draft, target: str) -> list[str]:
     "--output",
     metavar="FILE",
     shell_complete=files,
-    help="The catalogue to write; - prints it. Named after SOURCE if absent.",
+    help="File for the catalogue; - prints it (default: named after SOURCE).",
 )
 @click.option(
     "--unit",
     metavar="NAME",
-    help="Whom to protect: the column with a person's id, or row.",
+    help="Column with the id of the person to protect, or 'row' if each row is another "
+    "person.",
 )
 @click.option(
     "--budget",
     type=click.FloatRange(0, min_open=True),
     metavar="ε",
-    help="What all answers may cost.",
+    help="Total ε of all answers (default: 1).",
 )
 @click.option(
     "--population",
     type=click.IntRange(1),
     metavar="N",
-    help="A public size of the population; sets δ.",
+    help="Public number of people that the data is about; sets δ.",
 )
 @click.option(
     "--rows",
     multiple=True,
     callback=sizes,
     metavar="TABLE=N",
-    help="A cap: no unit has more rows in this table.",
+    help="Largest number of rows per unit in a table, a public fact.",
 )
 @click.option(
     "--ask/--no-ask",
     "asking",
     default=None,
-    help="Ask questions; as if absent, where a terminal is there.",
+    help="Ask questions, or do not (default: ask on a terminal).",
 )
+@json_option
 def command(
     sources: tuple[str, ...],
     output: str | None,
@@ -176,19 +185,31 @@ def command(
     population: int | None,
     rows: dict[str, float],
     asking: bool | None,
+    as_json: bool,
 ) -> None:
-    """Draft a catalogue for SOURCE: data files, folders of them, DuckDB databases,
-    postgresql:// addresses.
+    """Draft a catalogue for one or more SOURCEs: data files, folders of data files,
+    DuckDB databases or postgresql:// addresses.
 
-    Names and types are taken over, and no value is read. What names suggest (unit,
-    bounds, types of texts) is written down as a guess to be checked. On a terminal,
-    questions are asked: unit, population, budget, caps on rows, and bounds and public
-    values of each column. The catalogue opens as it is.
+    The unit and the bounds are guessed from names, and the types of columns in text
+    files (CSV, TSV) from names and values; check them. What does not fit a type is shown
+    to you and not written into the catalogue. On a terminal, the command asks for
+    the unit, the population, the budget, the largest number of rows per unit, and the
+    bounds and public values of each column. The catalogue can be used at once.
+
+    \b
+    Examples:
+      dither init visits.csv --unit patient_id --budget 3 --population 25000
+      dither init visits.parquet patients.parquet -o hospital.toml --rows visits=90
+      dither init visits.csv -o -
     """
     target = place(sources, output)
+    if as_json and (target == "-" or asking):
+        raise click.UsageError(
+            "--json prints no catalogue and asks no questions; leave -o - and --ask out"
+        )
     if target != "-" and Path(target).exists():
         raise ArgumentError(
-            "output", f"{target} is there already; name another file with -o"
+            "output", f"{target} already exists; pass another file with -o"
         )
     from dither.cli.interview import interview
     from dither.query.draft.draft import drafted, first_guess
@@ -198,7 +219,8 @@ def command(
     found = drafted(
         [seen_from(folder, source) for source in sources], name_of(sources[0])
     )
-    asked = target != "-" and (somebody_there() if asking is None else asking)
+    asked = not as_json and target != "-"
+    asked = asked and (somebody_there() if asking is None else asking)
     found = first_guess(found, unit or "") if unit or not asked else found
     found = found.stating(epsilon=budget, population=population)
     found = interview(found, stated=bool(unit)) if asked else found
@@ -207,5 +229,8 @@ def command(
         click.echo(text(found), nl=False)
         return
     write(Path(target), text(found))
+    if as_json:
+        print_json(as_data(found, target))
+        return
     for line in said(found, target):
         click.echo(line)

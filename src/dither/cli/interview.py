@@ -1,8 +1,7 @@
-"""The questions of `dither init`: whom to protect, what may be spent, what is public
-about each column.
+"""The questions of `dither init`: the unit, the budget, and public facts about each
+column.
 
-They are about public facts, and nothing of the data is shown: who answers need not have
-seen it.
+The questions show no data, and no answer needs a look at it.
 """
 
 from __future__ import annotations
@@ -28,16 +27,19 @@ __all__ = ["interview"]
 Answer = TypeVar("Answer")
 
 HOW = """\
-Each column: Enter takes what is in brackets. Or write a type (integer, real, text, boolean, date, timestamp), bounds
-and what they are measured in: 0..120 years. Or public values: = A, B, C. A minus leaves the column out; a full stop
-takes the guesses for all that is left."""
+For each column, press Enter to accept the value in brackets, or type one of these:
+  integer       a type: integer, real, text, boolean, date or timestamp
+  0..120 years  bounds, and what they are measured in
+  = A, B, C     public values
+  -             to leave the column out
+  .             to accept the guesses for all remaining columns"""
 RANGE = re.compile(r"(?P<low>\S+?)\s*(?:\.\.|\bto\b)\s*(?P<high>\S+)(?P<measure>.*)")
 REST = "."
 OUT = "-"
 
 
 def interview(draft: Draft, *, stated: bool) -> Draft:
-    """Ask what a catalogue needs. `stated` says that the unit is known already."""
+    """Ask what a catalogue needs. `stated` is true if the unit is already known."""
     if not stated:
         draft = _unit(draft)
     draft = draft.stating(
@@ -68,15 +70,16 @@ def _ask(question: str, read: Callable[[str], Answer], default: str = "") -> Ans
 def _unit(draft: Draft) -> Draft:
     if draft.candidates:
         click.echo(
-            "Columns that may be a person's id, by their names: "
+            "Columns whose names suggest a person's id: "
             f"{', '.join(draft.candidates[:8])}."
         )
     click.echo(
-        'All rows with one id are protected together. "row": each row is somebody else.'
+        "All rows with the same id are protected together. Type 'row' if each row is "
+        "another person."
     )
     likely = draft.unit or next(iter(draft.candidates), "")
     return _ask(
-        "Whom to protect: the column with a person's id",
+        "Column with the id of the person to protect",
         lambda name: _named(draft, name),
         likely,
     )
@@ -85,27 +88,29 @@ def _unit(draft: Draft) -> Draft:
 def _named(draft: Draft, name: str) -> Draft:
     if not name:
         raise ArgumentError(
-            "unit", 'is needed; name a column, or "row" where each row is somebody else'
+            "unit", "is needed; type a column, or 'row' if each row is another person"
         )
     return draft.with_unit(name)
 
 
 def _population() -> int | None:
     words = (
-        "About how many people could be in the data, a public number "
-        "(Enter: not known; then δ is 0)"
+        "Public number of people that the data is about (Enter: not known; δ is then 0)"
     )
     return _ask(words, lambda answer: _whole("population", answer))
 
 
 def _epsilon(draft: Draft) -> float:
-    words = "What may all answers together cost, as ε (it can be raised later)"
+    words = "Total ε of all answers (you can raise it later)"
     return _ask(words, _positive, f"{draft.epsilon:g}")
 
 
 def _public(sheet: Sheet) -> Sheet:
-    """Only who knows a table can say that it is about nobody."""
-    words = f"{sheet.name} does not say whose its rows are. Is it public, about nobody"
+    """Only a person who knows a table can say that it is not about people."""
+    words = (
+        f"{sheet.name} has no column with a person's id. Is it public, without data about "
+        "people"
+    )
     if not sheet.ownerless or not click.confirm(words, default=False):
         return sheet
     return replace(sheet, closed="", ownerless=False, public=True)
@@ -115,8 +120,8 @@ def _rows(draft: Draft, sheet: Sheet) -> Sheet:
     if draft.unit == "row" or sheet.public or sheet.rows is not None:
         return sheet
     words = (
-        f"{sheet.name}: no {draft.unit} has more rows than (a public "
-        "fact; Enter: not known)"
+        f"{sheet.name}: largest number of rows per {draft.unit}, a public fact (Enter: "
+        "not known)"
     )
     return replace(sheet, rows=_ask(words, lambda answer: _whole("rows", answer)))
 
@@ -127,7 +132,7 @@ def _whole(argument: str, answer: str) -> int | None:
     found = value(answer.replace(",", "").replace("_", ""))
     if not isinstance(found, int) or found < 1:
         raise ArgumentError(
-            argument, "must be a whole number of at least 1, or nothing"
+            argument, "must be a whole number of at least 1; press Enter if not known"
         )
     return found
 
@@ -140,12 +145,12 @@ def _positive(answer: str) -> float:
 
 
 def _who() -> str:
-    """Who declares all this: the catalogue keeps it (rule R6)."""
+    """Name of the person who declares all this; the catalogue keeps it (rule R6)."""
     name = ""
-    with suppress(Exception):  # a machine may know no name for its user
+    with suppress(Exception):  # the user may not have a name on this machine
         name = getpass.getuser()
     return _ask(
-        "Who declares this, and from what (kept with each bound)",
+        "Who declares these facts, and from which source (kept with each bound)",
         lambda answer: answer or "the curator",
         name,
     )
@@ -211,7 +216,7 @@ def in_words(column: DraftField) -> str:
 
 
 def stated(column: DraftField, answer: str) -> DraftField:
-    """What was typed about a column."""
+    """The column with the facts that were typed."""
     from dither.query.catalogue.types import Type
 
     first, _, rest = answer.partition(" ")
@@ -232,7 +237,7 @@ def _with_keys(column: DraftField, words: str, type_: Type | None) -> DraftField
     found = listed(words)
     if not found:
         raise ArgumentError(
-            "keys", "are missing, or a quotation mark has no partner; write = A, B, C"
+            "keys", "are missing, or a quotation mark is not closed; write = A, B, C"
         )
     wanted = (
         type_ or (column.type if column.typed else None) or type_of_keys("keys", found)
@@ -248,7 +253,8 @@ def _with_bounds(column: DraftField, words: str, type_: Type | None) -> DraftFie
     if match is None:
         raise ArgumentError(
             "answer",
-            "is not understood; write 0..120 years, integer, = A, B, C, or a minus",
+            "the answer is not understood; type bounds such as 0..120 years, a type such "
+            "as integer, public values such as = A, B, C, or -",
         )
     low, high = value(match["low"]), value(match["high"])
     if isinstance(low, str) or isinstance(high, str):

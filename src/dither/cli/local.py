@@ -21,6 +21,7 @@ from dither.cli.asked import (
     values_of,
 )
 from dither.cli.decoding import FILE, decoding_options, show_estimate, stratum_option
+from dither.cli.output import already_json, json_option, print_json
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,30 +32,38 @@ __all__ = ["command"]
 DAY = click.DateTime(["%Y-%m-%d"])
 
 
-@click.group("local", short_help="Count what devices hold, without holding it.")
+@click.group(
+    "local", short_help="Collect statistics from devices that randomize their answers."
+)
 def command() -> None:
-    """Statistics from devices that trust nobody: each randomizes its own answer."""
+    """Collect statistics from devices that do not trust the collector: each device
+    randomizes its own answer (local differential privacy).
+
+    \b
+    Examples:
+      dither local choose --domain 100 --epsilon 1 --n 100000
+      dither local simulate task.json --n 20000
+    """
 
 
 epsilon_option = click.option(
-    "--epsilon", type=float, required=True, metavar="ε", help="The ε of one message."
+    "--epsilon", type=float, required=True, metavar="ε", help="ε of one message."
 )
 for_ever_option = click.option(
     "--for-ever",
     type=float,
     metavar="ε",
-    help="The ε of all messages about one value, for devices that answer again.",
+    help="Total ε of all messages of a device about one value, with --every.",
 )
 n_option = click.option(
-    "--n", type=int, required=True, metavar="N", help="How many messages are expected."
+    "--n", type=int, required=True, metavar="N", help="Expected number of messages."
 )
 payload_option = click.option(
     "--payload",
     type=int,
     default=4096,
-    show_default=True,
     metavar="BYTES",
-    help="The largest message.",
+    help="Largest size of a message, in bytes.",
 )
 
 
@@ -64,13 +73,13 @@ def read_task(path: Path) -> Task:
     return Task.from_json(path.read_bytes())
 
 
-@command.command("choose", short_help="Say which oracle fits.")
+@command.command("choose", short_help="Compare the oracles for a task.")
 @domain_option
 @epsilon_option
 @for_ever_option
 @n_option
 @payload_option
-@click.option("--json", "as_json", is_flag=True, help="Print the options as JSON.")
+@json_option
 def choose_command(
     domain: str | None,
     epsilon: float,
@@ -79,7 +88,13 @@ def choose_command(
     payload: int,
     as_json: bool,
 ) -> None:
-    """Say which oracle has the smallest variance, and what N messages can show."""
+    """Compare the oracles for a task, and choose the one with the smallest variance
+    among those that fit. Also print the smallest share that N messages can detect.
+
+    \b
+    Examples:
+      dither local choose --domain 100 --epsilon 1 --n 100000
+    """
     from dither.local import choose
 
     values = domain_of(domain)
@@ -98,7 +113,7 @@ def choose_command(
         for option in choice.options
     ]
     limit = choice.detection_limit
-    click.echo(json.dumps({"options": options, "detection_limit": limit}))
+    print_json({"options": options, "detection_limit": limit})
 
 
 @command.command("task", short_help="Write a task, signed if a key is given.")
@@ -112,28 +127,51 @@ def choose_command(
     "--distinct",
     type=int,
     metavar="K",
-    help="How many values of a device are told apart: one, if not given.",
+    help="Number of distinct values per device (default: 1).",
 )
-@click.option("--every", metavar="day|week|DAYS", help="How often a device answers.")
-@click.option("--oracle", metavar="NAME", help="Use this oracle, and not the best one.")
-@click.option("--starts", type=DAY, metavar="DAY", help="Today, if not given.")
-@click.option("--expires", type=DAY, metavar="DAY", help="A year later, if not given.")
 @click.option(
-    "--stratum", "strata", multiple=True, metavar="NAME", help="A public stratum."
+    "--every",
+    metavar="day|week|DAYS",
+    help="Time between two answers of a device (default: a device answers once).",
+)
+@click.option(
+    "--oracle",
+    metavar="NAME",
+    help="Oracle to use (default: the one with the smallest variance).",
+)
+@click.option(
+    "--starts",
+    type=DAY,
+    metavar="DAY",
+    help="First day of the task, such as 2027-01-31 (default: today).",
+)
+@click.option(
+    "--expires",
+    type=DAY,
+    metavar="DAY",
+    help="Day on which the task ends (default: 365 days after its start).",
+)
+@click.option(
+    "--stratum",
+    "strata",
+    multiple=True,
+    metavar="NAME",
+    help="Public group that a device names, such as a country.",
 )
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Sign with this key; a new one is made where there is no such file.",
+    help="File of the signing key; if it does not exist, a new key is written to it.",
 )
 @click.option(
     "--out",
     type=click.File("w", "utf-8", lazy=True),
     default="-",
     metavar="FILE",
-    help="Where the task goes; - prints it.",
+    help="File for the task; - prints it.",
 )
+@already_json
 def task_command(
     name: str,
     every: str | None,
@@ -143,7 +181,14 @@ def task_command(
     out: Any,
     **given: Any,
 ) -> None:
-    """Write the task NAME: what devices are asked, with which probabilities."""
+    """Write the task NAME as JSON: the question to devices, and the probabilities with
+    which they randomize their answers.
+
+    \b
+    Examples:
+      dither local task emoji --domain values.txt --epsilon 2 --n 20000
+      dither local task minutes --numbers 0:120 --epsilon 4 --n 500 --out minutes.json
+    """
     from dither.local import task
 
     what = ("domain", "numbers", "ask", "attributes", "alphabet", "longest")
@@ -159,14 +204,17 @@ def task_command(
         **given,
     )
     if out.name != "-" and Path(out.name).exists():
-        raise ArgumentError("out", f"{out.name} is there already; name a new file")
+        raise ArgumentError("out", f"{out.name} already exists; pass a new file")
     out.write(made.to_json() + "\n")
     click.echo(made.promise, err=True)
     if signing is not None:
         public = signing.public
         click.echo(f"Signed: build apps with the public key {public}", err=True)
     else:
-        click.echo("Not signed: devices need that; pass --key FILE.", err=True)
+        click.echo(
+            "Not signed: devices accept only signed tasks, so pass --key FILE.",
+            err=True,
+        )
 
 
 def _signing_key(path: Path | None) -> Any:
@@ -178,78 +226,106 @@ def _signing_key(path: Path | None) -> Any:
         return SigningKey.load(path)
     key = SigningKey.new()
     key.save(path)
-    click.echo(f"new key in {path}: keep it at home", err=True)
+    click.echo(f"new key in {path}: keep it secret, away from the collector", err=True)
     return key
 
 
-@command.command("simulate", short_help="Try a task on made-up devices.")
+@command.command("simulate", short_help="Try a task on simulated devices.")
 @click.argument("path", metavar="TASK", type=FILE)
 @click.option(
     "--values",
     type=FILE,
     metavar="FILE",
-    help="One device's value a line (a CSV file, of several attributes); without it, "
-    "N devices follow Zipf's law.",
+    help="File with one value per line, one for each device; for several attributes, a "
+    "CSV file (default: N devices whose values follow Zipf's law).",
 )
 @click.option(
-    "--n", type=int, metavar="N", help="How many devices; 100,000 if not given."
+    "--n",
+    type=int,
+    default=100_000,
+    metavar="N",
+    help="Number of devices, without --values.",
 )
 @click.option(
     "--messages",
     type=click.File("wb", lazy=True),
     metavar="FILE",
-    help="Write what the devices send.",
+    help="File for the messages of the devices.",
 )
 @click.option(
     "--stratum",
     metavar="NAME",
-    help="The stratum of the devices, if the task has some.",
+    help="Stratum of the devices, if the task has strata.",
 )
+@json_option
 def simulate_command(
-    path: Path, values: Path | None, n: int | None, messages: Any, stratum: str | None
+    path: Path,
+    values: Path | None,
+    n: int,
+    messages: Any,
+    stratum: str | None,
+    as_json: bool,
 ) -> None:
-    """Randomize values as devices of TASK would, and compare the estimate with the
-    truth, which only a simulation knows.
+    """Randomize values as the devices of TASK would, and compare the estimate with the
+    true values, which are known only in a simulation.
+
+    \b
+    Examples:
+      dither local simulate task.json --n 20000 --messages sent.bin
+      dither local simulate task.json --values answers.txt
     """
     made = read_task(path)
     held = _held(made, values, n)
     sent = made.randomize(held, stratum=stratum)
-    _say_what_is_none(made, held)
+    invalid = _invalid(made, held)
+    if invalid:
+        click.echo(
+            f"{invalid:,} of {len(held):,} values are not valid answers to this task.",
+            err=True,
+        )
     if messages is not None:
         messages.write(sent.to_bytes())
     tally = made.tally(sent)
-    if made.domain is None or hasattr(made.domain, "values"):
-        _show_beside_truth(tally.estimate(_candidates(made, held)), held)
+    shares = made.domain is None or hasattr(made.domain, "values")
+    wanted = (
+        [_candidates(made, held)] if shares else getattr(made.domain, "parts", (None,))
+    )
+    found = [tally.estimate(one) for one in wanted]
+    compared = _compared(found[0], held) if shares else {}
+    if as_json:
+        estimates = [json.loads(one.to_json()) for one in found]
+        about = {"devices": len(held), "invalid": invalid, "estimates": estimates}
+        print_json(about | compared)
+    elif shares:
+        _show_compared(compared)
     else:
-        for wanted in getattr(made.domain, "parts", (None,)):
-            click.echo(str(tally.estimate(wanted)))
+        for one in found:
+            click.echo(str(one))
 
 
-def _say_what_is_none(made: Task, held: list[Any]) -> None:
-    """Values that the task does not know: often a file in another form."""
+def _invalid(made: Task, held: list[Any]) -> int:
+    """Number of values that are not answers to the task: often a file in another form."""
     domain = made.domain
     if domain is None:
-        return
+        return 0
     parts = range(len(domain.sizes))
-    nothing = sum(
+    return sum(
         all(domain.answer(value, part)[0] is None for part in parts) for value in held
     )
-    if nothing:
-        click.echo(
-            f"{nothing:,} of {len(held):,} values are no answer to this task.", err=True
-        )
 
 
-def _held(made: Task, values: Path | None, n: int | None) -> list[Any]:
+def _held(made: Task, values: Path | None, n: int) -> list[Any]:
     if values is not None:
         return values_of(made, values)
     keys = getattr(made.domain, "values", None)
     if keys is None:
-        raise ArgumentError("values", "are needed: the task has no list of its own")
-    wanted = n or 100_000
+        raise ArgumentError(
+            "values",
+            "are needed, because the task does not list its values; pass --values FILE",
+        )
     weights = [1 / (place + 1) for place in range(len(keys))]
     total = sum(weights)
-    ends = [round(wanted * part / total) for part in accumulate(weights)]
+    ends = [round(n * part / total) for part in accumulate(weights)]
     counts = [end - before for before, end in zip([0, *ends], ends, strict=False)]
     return [key for key, count in zip(keys, counts, strict=True) for _ in range(count)]
 
@@ -258,27 +334,47 @@ def _candidates(made: Task, held: list[Any]) -> list[Any] | None:
     return None if made.domain is not None else sorted(set(held))
 
 
-def _show_beside_truth(found: Any, held: list[Any]) -> None:
+def _compared(found: Any, held: list[Any]) -> dict[str, Any]:
+    """The most frequent values with their true shares, and the share of all intervals
+    that contain the true one.
+    """
     from collections import Counter
 
-    truth = Counter(held)
-    click.echo(f"{'value':20} {'true':>9} {'estimate':>9}   95 % interval")
-    for key, value, low, high in found.top():
-        true = truth[key] / len(held) if key is not None else 0.0
-        name = "(none)" if key is None else str(key)
-        ends = f"{100 * low:.2f} to {100 * high:.2f} %"
-        click.echo(f"{name:20} {100 * true:8.2f}% {100 * value:8.2f}%   {ends}")
-    inside = [
-        low <= truth[key] / len(held) <= high for key, _, low, high in found.rows()
+    counts = Counter(held)
+    values = [
+        {
+            "value": key,
+            "true": counts[key] / len(held),
+            "estimate": float(value),
+            "low": float(low),
+            "high": float(high),
+        }
+        for key, value, low, high in found.top()
     ]
-    share = 100 * sum(inside) / len(inside)
-    limit = 100 * found.detection_limit
+    inside = [
+        low <= counts[key] / len(held) <= high for key, _, low, high in found.rows()
+    ]
+    return {
+        "values": values,
+        "covered": sum(inside) / len(inside),
+        "detection_limit": float(found.detection_limit),
+    }
+
+
+def _show_compared(compared: dict[str, Any]) -> None:
+    click.echo(f"{'value':20} {'true':>9} {'estimate':>9}   95 % interval")
+    for one in compared["values"]:
+        name = "(none)" if one["value"] is None else str(one["value"])
+        ends = f"{100 * one['low']:.2f} to {100 * one['high']:.2f} %"
+        shares = f"{100 * one['true']:8.2f}% {100 * one['estimate']:8.2f}%"
+        click.echo(f"{name:20} {shares}   {ends}")
     click.echo(
-        f"{share:.1f} % of the intervals hold the truth; found from {limit:.2g} % on."
+        f"{100 * compared['covered']:.1f} % of the intervals contain the true share; "
+        f"shares from {100 * compared['detection_limit']:.2g} % are detected."
     )
 
 
-@command.command("decode", short_help="Estimate from what devices sent.")
+@command.command("decode", short_help="Estimate from files of messages.")
 @click.argument("path", metavar="TASK", type=FILE)
 @click.argument("messages", nargs=-1, required=True, type=FILE)
 @stratum_option
@@ -290,7 +386,14 @@ def decode_command(
     stratum: str | None,
     **shown: Any,
 ) -> None:
-    """Estimate what TASK asks for from the batches in MESSAGES."""
+    """Estimate the statistics of TASK from the batches of messages in MESSAGES, one or
+    more files.
+
+    \b
+    Examples:
+      dither local decode task.json sent.bin
+      dither local decode task.json sent.bin --json
+    """
     files = [one.read_bytes() for one in messages]
     tally = read_task(path).tally(files, period=period, batches=True)
     show_estimate(tally if stratum is None else tally.of(stratum), **shown)

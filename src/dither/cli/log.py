@@ -1,5 +1,5 @@
-"""`dither log`: what happened in a book; whether it is all there; all of it for someone
-else to add up.
+"""`dither log`: the lines of a ledger, a check that all of them are there, and an export
+for an independent check.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import click
 
 from dither.cli import book as books
 from dither.cli.completing import accounts
+from dither.cli.output import already_json, json_option, print_json
 from dither.errors import LedgerError
 from dither.progress import working
-from dither.text import clean
+from dither.text import clean, finite
 
 if TYPE_CHECKING:
     from dither.ledger import Ledger
     from dither.ledger.entry import Entry
+    from dither.ledger.recheck import Total
 
 __all__ = ["command"]
 
@@ -53,13 +55,13 @@ class Log(click.Group):
 def parsed(
     ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[int, str], ...]:
-    """SEQ:HASH, as `dither log` prints its head, or as kept from a receipt."""
+    """SEQ:HASH, as `dither log` prints the head, and as receipts have it."""
     found = []
     for value in values:
         number, _, digest = value.partition(":")
         if not (number.isdecimal() and len(digest) == 64):
             raise click.BadParameter(
-                f"{value!r} is not a line number and its hash, such as 12:9f86…",
+                f"{value!r} is not a line number with its hash; write it like 12:9f86…",
                 ctx,
                 option,
             )
@@ -73,26 +75,32 @@ anchors = click.option(
     multiple=True,
     callback=parsed,
     metavar="SEQ:HASH",
-    help="A receipt kept outside the book.",
+    help="Receipt that was kept outside the ledger.",
 )
 
 
 @click.group(
     "log",
     cls=Log,
-    short_help="Show, verify and export everything that happened in a book.",
+    short_help="Show, verify and export the lines of a ledger.",
 )
 def command() -> None:
-    """Show, verify and export everything that happened in a book.
+    """Show, verify and export the lines of a ledger: every charge, and every change of
+    an account.
 
-    `dither log [BOOK]` alone shows its last lines; `dither log show --help` says how to
-    see others. BOOK is a file (book.db if not given), a postgresql:// address, or a
-    catalogue or data file that has a book.
+    `dither log LEDGER` is short for `dither log show LEDGER`. LEDGER is a file (default:
+    book.db), a postgresql:// address, or a catalogue or data file that has a ledger.
+
+    \b
+    Examples:
+      dither log clinic.toml
+      dither log clinic.toml --last 10 --json
+      dither log show --help
     """
 
 
 def in_words(body: Mapping[str, Any]) -> str:
-    """What a line says, without its numbers for machines."""
+    """A line in words, without its numbers for machines."""
     if "guarantee" in body:
         by = f", by {body['by']}" if body["by"] else ""
         purpose = f": {body['purpose']}" if body["purpose"] else ""
@@ -151,7 +159,7 @@ def written(entries: Iterable[Entry], widths: tuple[int, ...]) -> Iterator[str]:
 
 
 def widths(ledger: Ledger, number: int) -> tuple[int, ...]:
-    """How wide the columns are, known before the first line is read."""
+    """Widths of the columns, known before the first line is read."""
     names = (account.name for account in ledger.accounts())
     return (
         max(len(str(number)), 4),
@@ -167,31 +175,31 @@ def widths(ledger: Ledger, number: int) -> tuple[int, ...]:
     "--account",
     metavar="NAME",
     shell_complete=accounts,
-    help="Show the lines of this account only.",
+    help="Name of the account whose lines to show (default: all accounts).",
 )
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Show all lines, and not only the last 100.",
+    help="Show all lines instead of the last 100.",
 )
 @click.option(
     "--last",
     type=click.IntRange(1),
     metavar="N",
-    help="Show so many of the last lines.",
+    help="Number of lines to show, counted from the last one (default: 100).",
 )
 @click.option(
     "--after",
     type=click.IntRange(0),
     metavar="LINE",
-    help="Show the lines after this one.",
+    help="Number of a line; only later lines are shown.",
 )
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON object for each line; of all, if not limited.",
+    help="Print one JSON object per line (default: of all lines).",
 )
 def show(
     book: str,
@@ -201,11 +209,16 @@ def show(
     after: int | None,
     as_json: bool,
 ) -> None:
-    """Show the last lines of BOOK, oldest first, and the head to keep elsewhere."""
+    """Show the last lines of LEDGER (default: book.db), oldest first, and the head:
+    keep it elsewhere, as an anchor for `dither log verify`.
+
+    \b
+    Examples:
+      dither log show clinic.toml
+      dither log show clinic.toml --account clinic --after 2
+    """
     if everything and (last, after) != (None, None):
-        raise click.UsageError(
-            "show all lines, or say which: --all, or --last and --after"
-        )
+        raise click.UsageError("pass --all, or --last and --after, but not both")
     if (last, after) == (None, None) and not (everything or as_json):
         last = SHOWN
     with books.open_book(book) as ledger:
@@ -227,8 +240,8 @@ def show(
         and (first.kind != "open" if account else first.seq > 1)
     ):
         click.echo(
-            "there are earlier lines: --all shows them, --last N some, "
-            "--after LINE those after a line"
+            "earlier lines are not shown; pass --all, --last N or --after LINE to see "
+            "them"
         )
     click.echo(f"head {number}:{digest}")
 
@@ -237,11 +250,11 @@ def stream(lines: Iterable[str]) -> None:
     """Print lines as they come, in large pieces."""
     for text in lines:
         sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()  # here, where it is no error if nobody reads any more
+    sys.stdout.flush()  # here, where a reader that is gone is not an error
 
 
 @command.command(
-    "verify", short_help="Check that nothing in a book was changed, moved or removed."
+    "verify", short_help="Check that no line of a ledger was changed or removed."
 )
 @books.argument
 @anchors
@@ -250,35 +263,55 @@ def stream(lines: Iterable[str]) -> None:
     is_flag=True,
     help="Read all lines again, also those that were verified before.",
 )
-def verify(book: str, anchors: tuple[tuple[int, str], ...], whole: bool) -> None:
-    """Check that nothing in BOOK was changed, moved or removed since it was last
-    verified; with --whole, ever.
+@json_option
+def verify(
+    book: str, anchors: tuple[tuple[int, str], ...], whole: bool, as_json: bool
+) -> None:
+    """Check that no line of LEDGER (default: book.db) was changed, moved or removed
+    since the last check; with --whole, since the first line.
 
-    Without an --anchor from outside, a book that was cut and made to agree with itself
-    again looks true.
+    Without an --anchor from outside, the check cannot find lines that somebody removed
+    from the end together with everything that refers to them.
+
+    \b
+    Examples:
+      dither log verify clinic.toml
+      dither log verify clinic.toml --whole
     """
     from dither.ledger import verify as check
 
     with books.open_book(book) as ledger:
         before = 0 if whole else verified(ledger)
-        with working("reading the book"):
+        with working("reading the ledger"):
             lines = _or_fail(lambda: check(ledger, anchors, whole=whole))
         number, digest = ledger.head
+    head = f"{number}:{digest}"
+    if as_json:
+        print_json(
+            {
+                "lines": lines,
+                "verified_before": before,
+                "anchors": len(anchors),
+                "head": head,
+            }
+        )
+        return
+    place = ledger.store.place
     click.echo(
-        f"{book} is as it was written: {lines} lines, {len(anchors)} "
-        f"anchors; head {number}:{digest}"
+        f"the ledger {place} is unchanged: {lines} lines, {len(anchors)} anchors"
     )
+    click.echo(f"head {head}")
     click.echo(checked(before, lines))
 
 
 def checked(before: int, lines: int) -> str:
-    """Which lines were read now."""
+    """The lines that were read now, in words."""
     if not before:
         return "all lines were checked"
     now = (
-        "no line was written since"
+        "no line was added since"
         if lines == before
-        else f"the lines from {before + 1} on were checked now"
+        else f"lines {before + 1} to {lines} were checked now"
     )
     return (
         f"lines 1 to {before} were verified before (--whole checks them again); {now}"
@@ -286,7 +319,7 @@ def checked(before: int, lines: int) -> str:
 
 
 def verified(ledger: Ledger) -> int:
-    """Up to which line the book was verified before."""
+    """Number of the last line that was verified before, or 0."""
     with ledger.store.reading() as run:
         rows = run("SELECT value FROM meta WHERE name = 'verified'")
     found = re.match(r"\[([0-9]+),", str(rows[0][0])) if rows else None
@@ -294,12 +327,17 @@ def verified(ledger: Ledger) -> int:
 
 
 @command.command(
-    "export", short_help="Write a book as JSON lines that others can add up."
+    "export", short_help="Print a ledger as JSON lines for an independent check."
 )
 @books.argument
+@already_json
 def export(book: str) -> None:
-    """Write BOOK as JSON lines, which anyone can add up again with Google's
-    dp-accounting.
+    """Print LEDGER (default: book.db) as JSON lines, from which anyone can recompute
+    the spent budget with Google's dp-accounting: see `dither log recheck`.
+
+    \b
+    Examples:
+      dither log export clinic.toml > ledger.jsonl
     """
     from dither.ledger.export import export as lines
 
@@ -308,22 +346,41 @@ def export(book: str) -> None:
 
 
 @command.command(
-    "recheck", short_help="Add an exported book up again with Google's dp-accounting."
+    "recheck", short_help="Recompute the spent budget of an exported ledger."
 )
 @click.argument("file", type=click.File(encoding="utf-8"))
 @anchors
-def recheck(file: TextIO, anchors: tuple[tuple[int, str], ...]) -> None:
-    """Add the exported book in FILE (- for standard input) up again, with Google's
-    dp-accounting alone.
+@json_option
+def recheck(file: TextIO, anchors: tuple[tuple[int, str], ...], as_json: bool) -> None:
+    """Recompute the spent budget of the exported ledger in FILE (- for standard input),
+    with Google's dp-accounting alone, and compare it with the promise.
+
+    \b
+    Examples:
+      dither log recheck ledger.jsonl
     """
     from dither.ledger.export import recheck as add_up
 
     with working("adding up"):
         totals = _or_fail(lambda: add_up(file, anchors))
-    for total in totals:
-        click.echo(f"{total}: {'within' if total.fits else 'EXCEEDED'}")
+    if as_json:
+        print_json([_as_data(total) for total in totals])
+    else:
+        for total in totals:
+            click.echo(f"{total}: {'within' if total.fits else 'EXCEEDED'}")
     if not all(total.fits for total in totals):
         raise SystemExit(1)
+
+
+def _as_data(total: Total) -> dict[str, Any]:
+    return {
+        "account": total.account,
+        "charges": total.charges,
+        "recomputed": finite(total.recomputed),
+        "epsilon": float(total.epsilon),
+        "delta": float(total.delta),
+        "fits": total.fits,
+    }
 
 
 def _or_fail(check: Any) -> Any:

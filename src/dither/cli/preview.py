@@ -1,5 +1,5 @@
-"""`dither preview`: what a question costs and how far off its answer will be, without
-spending or reading anything.
+"""`dither preview`: the cost of a question and the error of its answer, without spending
+or reading anything.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dither.cli.output import json_option
 from dither.cli.source import Arguments, arguments, console, grid, say
 
 if TYPE_CHECKING:
@@ -31,16 +32,22 @@ def show(preview: Preview, *, as_json: bool) -> None:
 
 
 @click.command(
-    "preview", short_help="Show what a question costs and its error, without spending."
+    "preview", short_help="Show the cost and error of a question, without spending."
 )
 @arguments
-@click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
+@json_option
 def command(given: Arguments, as_json: bool) -> None:
-    """Show what the question SQL about SOURCE costs, and how far off its answer will
-    be. Nothing is spent or read.
+    """Show the privacy cost and the expected error of the question SQL about SOURCE.
+    Nothing is spent, and the data is not read.
 
-    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared
-    about it: --unit, --bounds, --keys, --budget. SQL may be - for standard input.
+    SOURCE is a catalogue (clinic.toml), or a data file with its declarations: --unit,
+    --bounds, --keys, --budget. SQL can be - for standard input. Pass exactly one of
+    --epsilon, --rho, --share and --error.
+
+    \b
+    Examples:
+      dither preview clinic.toml "SELECT COUNT(*) FROM visits" --epsilon 0.1
+      dither preview clinic.toml "SELECT COUNT(*) FROM visits" --error "±500 at 95%"
     """
     from dither.query.asker import advice, asker
 

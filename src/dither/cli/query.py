@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dither.cli import preview
+from dither.cli.output import json_option
 from dither.cli.source import Arguments, arguments, console, grid, say
 from dither.progress import working
 
@@ -27,11 +28,11 @@ def level(ctx: click.Context, option: click.Parameter, value: float) -> float:
     try:
         return check_confidence(value)
     except ArgumentError as error:
-        raise click.BadParameter(error.message, ctx, option) from error
+        raise click.BadParameter(str(error), ctx, option) from error
 
 
 def show(release: TableRelease, left: str) -> None:
-    """The answer as a table, then what it cost and what is left."""
+    """The answer as a table, then its guarantee, its cost and the remaining budget."""
     from dither.text import clean
 
     shown = console()
@@ -40,38 +41,44 @@ def show(release: TableRelease, left: str) -> None:
         for place, name in enumerate(release.columns)
     ]
     shown.print(grid(headings, release.shown()))
-    say(shown, [*release.about(), *([f"left: {left}"] if left else [])])
+    say(shown, release.about(left))
 
 
-@click.command("query", short_help="Answer a question in SQL, charged to its account.")
+@click.command("query", short_help="Answer a question in SQL, and charge its account.")
 @arguments
 @click.option(
     "--confidence",
     type=float,
     default=0.95,
     callback=level,
-    help="Of the intervals; 0.95 if not given.",
+    metavar="P",
+    help="Confidence level of the intervals, between 0 and 1.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the release as JSON.")
+@json_option
 @click.option(
     "--csv", "as_csv", is_flag=True, help="Print the rows and their intervals as CSV."
 )
 def command(given: Arguments, confidence: float, as_json: bool, as_csv: bool) -> None:
-    """Answer the question SQL about SOURCE, and charge it to its account before the
-    data is read.
+    """Answer the question SQL about SOURCE. Its cost is charged to the account of
+    SOURCE before the data is read.
 
-    SOURCE is a catalogue (clinic.toml), or a data file together with what is declared
-    about it: --unit, --bounds, --keys, --budget. SQL may be - for standard input.
+    SOURCE is a catalogue (clinic.toml), or a data file with its declarations: --unit,
+    --bounds, --keys, --budget. SQL can be - for standard input. Pass exactly one of
+    --epsilon, --rho, --share and --error.
 
     \b
-    dither query clinic.toml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --epsilon 0.5
+    Examples:
+      dither query clinic.toml "SELECT COUNT(*) FROM visits" --epsilon 0.1
+      dither query clinic.toml --file question.sql --share 0.1 --json
+      dither query visits.csv "SELECT AVG(age) FROM visits" --unit patient_id \\
+        --rows 10 --bounds age=0:110 --budget 2 --epsilon 0.5
     """
     from dither.query.asker import answer as answer_to
     from dither.query.asker import asking
     from dither.query.preview import Preview
 
     if as_json and as_csv:
-        raise click.UsageError("print the answer in one shape: --json or --csv")
+        raise click.UsageError("pass either --json or --csv, not both")
     with given.open() as database:
         with asking(database.account, given.by) as name, working("asking"):
             answer = answer_to(database, given.sql, by=name, **given.cost)
@@ -79,8 +86,8 @@ def command(given: Arguments, confidence: float, as_json: bool, as_csv: bool) ->
     if isinstance(answer, Preview):
         if as_csv:
             raise click.UsageError(
-                "EXPLAIN gives a preview, which has no rows; leave --csv out, or "
-                "use --json"
+                "EXPLAIN prints a preview, which has no rows; leave --csv out, or "
+                "pass --json"
             )
         preview.show(answer, as_json=as_json)
         return

@@ -10,6 +10,7 @@ import click
 
 from dither.cli import book as books
 from dither.cli.completing import accounts, files
+from dither.cli.output import json_option
 from dither.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def _read(name: str) -> str:
     except (OSError, ValueError):
         raise ArgumentError(
             "receipt",
-            f"{name} is neither a receipt's number nor a file; pass a number such as "
-            "3, or what `dither query --json` wrote",
+            f"{name} is neither the number of a receipt nor a file; pass a number such "
+            "as 3, or the file that `dither query --json` wrote",
         ) from None
 
 
@@ -53,44 +54,55 @@ def of_account(name: str | None, book: str | None) -> Report:
 
 
 def written(made: Report, out: str | None) -> str:
-    """Where the page is now."""
+    """Write the page, and return the name of its file."""
     name = re.sub(r"[^a-z0-9]+", "-", made.title.lower()).strip("-")
-    return str(made.save(out or f"{name[:60]}.html"))
+    try:
+        return str(made.save(out or f"{name[:60]}.html"))
+    except ArgumentError as error:
+        raise ArgumentError("out", error.message) from error
 
 
-@click.command("report", short_help="Write the page that explains a release.")
+@click.command(
+    "report", short_help="Write a page that explains a release or an account."
+)
 @click.argument("receipt")
-@click.argument("book", required=False, shell_complete=files)
+@click.argument("book", required=False, metavar="[LEDGER]", shell_complete=files)
 @click.option(
     "--account",
     metavar="NAME",
     shell_complete=accounts,
-    help="Which account, where RECEIPT is `account`.",
+    help="Name of the account for `dither report account`; needed if the ledger has "
+    "several.",
 )
 @click.option(
     "--out",
     metavar="FILE",
-    help="Write to this file, which ends in .html or .json; - prints the page.",
+    help="File for the page, ending in .html or .json; - prints the page (default: "
+    "named after its title).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the same facts as JSON.")
+@json_option
 def command(
     receipt: str, book: str | None, account: str | None, out: str | None, as_json: bool
 ) -> None:
-    """Write the page that explains the release of RECEIPT: what was asked, of whom, what
-    is promised, how far off it may be, what was spent, and how to verify it.
+    """Write a page that explains the release RECEIPT: the question, the protected unit,
+    the guarantee, the error, the spent budget, and how to verify them. Print the name
+    of its file.
 
-    RECEIPT is its number in BOOK (book.db if not given), or the file that `dither query
-    --json` wrote, which knows more: numbers, mechanism and bounds. The word `account`
-    in its place gives the page of a whole account.
+    RECEIPT is the number of the release in LEDGER (default: book.db), or the file that
+    `dither query --json` wrote, which also contains the answer, the mechanism and the
+    bounds. `dither report account LEDGER` explains a whole account.
 
     \b
-    dither report 3 clinic.toml
-    dither report answer.json --out report.html
-    dither report account clinic.toml --json
+    Examples:
+      dither report 3 clinic.toml
+      dither report answer.json --out report.html
+      dither report account clinic.toml --json
     """
     whole = receipt == "account"
     if account is not None and not whole:
-        raise click.UsageError("--account goes with `dither report account`")
+        raise click.UsageError(
+            "--account needs `dither report account`; leave it out for a single release"
+        )
     made = of_account(account, book) if whole else of_release(receipt, book)
     if as_json:
         click.echo(made.to_json())

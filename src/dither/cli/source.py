@@ -1,5 +1,5 @@
-"""What `query` and `preview` share: where the data is, what is declared about it, the
-question, what it may cost.
+"""Arguments that `query` and `preview` share: the source, its declarations, the question
+and its cost.
 """
 
 from __future__ import annotations
@@ -68,14 +68,25 @@ ARGUMENT = re.compile(
     rf'\b({"|".join((*DECLARED, *COST, "by"))})=(?:"([^"]*)"|([\w./-]*\w))?'
     r"|\b(restored)=True"
 )
+COSTS = re.compile(
+    r"(?<=one of )epsilon, rho, share (?:or|and) error"
+    r"|(?<=three of )epsilon, n, questions and error"
+    r"|(?<=the fourth; ).*(?= (?:is|are) missing)"
+    r"|(?<=pass only ).*"
+)
+WORD = re.compile(r"\b(?!and\b|or\b)[a-z][a-z_]*\b")
 
 
-def as_options(message: str) -> str:
+def as_options(message: str, argument: str = "") -> str:
     """A message about arguments in the words of the command line: unit="row" is --unit
-    row there.
+    row there. `argument` is the argument that the message begins with, if any.
     """
-    name = message.partition(":")[0]
-    shown = f"--{message}" if name in (*DECLARED, *COST) else message
+    rest = message.removeprefix(argument)
+    shown = f"--{argument.replace('_', '-')}{rest}" if argument else message
+    shown = COSTS.sub(
+        lambda found: WORD.sub(lambda one: f"--{one[0].replace('_', '-')}", found[0]),
+        shown,
+    )
     return ARGUMENT.sub(
         lambda found: " ".join(
             filter(None, (f"--{found[1] or found[4]}", found[2], found[3]))
@@ -85,8 +96,8 @@ def as_options(message: str) -> str:
 
 
 def value(text: str) -> Any:
-    """A bound or a key as it is written: an integer, a real, a date, a time; anything
-    else, and 007, is a text.
+    """A bound or a key as it is written: an integer, a real, a date or a time; anything
+    else, and 007, is a string.
     """
     for pattern, read in WRITTEN:
         if pattern.fullmatch(text):
@@ -103,7 +114,7 @@ def named(
     name, equals, rest = text.partition("=")
     if not (name.strip() and equals and rest.strip()):
         raise click.BadParameter(
-            f"{text!r} is not a column and its {option.name}, such as {example}",
+            f"{text!r} does not have the form NAME=VALUE; write it like {example}",
             ctx,
             option,
         )
@@ -127,7 +138,7 @@ def bounds(
                 "day=2020-01-01..2024-12-31"
             )
             raise click.BadParameter(
-                f"{text!r} has no low and high end; {way_out}", ctx, option
+                f"{text!r} does not have a low and a high end; {way_out}", ctx, option
             )
         found[name] = (ends[0], ends[1])
     return found
@@ -139,8 +150,8 @@ QUOTED = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,"]*))\s*(?:,|$)')
 def keys(
     ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, list[Any]]:
-    """NAME=A,B,C; a value in double quotes is a text whatever it looks like, and may
-    hold commas.
+    """NAME=A,B,C; a value in double quotes is a string, even if it looks like a
+    number, and can contain commas.
     """
     found = {}
     for text in texts:
@@ -148,7 +159,7 @@ def keys(
         found[name] = listed(rest)
         if not found[name]:
             raise click.BadParameter(
-                f"{text!r} has a quotation mark without its partner; close it",
+                f"{text!r} has an opening quotation mark without a closing one; add it",
                 ctx,
                 option,
             )
@@ -156,7 +167,7 @@ def keys(
 
 
 def listed(text: str) -> list[Any]:
-    """The values between commas; none where a quotation mark stands alone."""
+    """The values between commas; empty if a quotation mark is not closed."""
     values: list[Any] = []
     place = 0
     while place < len(text):
@@ -188,7 +199,7 @@ def sizes(
         number = value(rest)
         if not isinstance(number, int | float):
             raise click.BadParameter(
-                f"{text!r} is not a column and a number, such as n=2", ctx, option
+                f"{text!r} is not a name with a number; write it like n=2", ctx, option
             )
         found[name] = float(number)
     return found
@@ -225,18 +236,23 @@ class Arguments:
 OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.argument("source", shell_complete=completing.files),
     click.argument("sql", required=False, shell_complete=completing.in_sql),
-    click.option("--file", type=click.File("rb"), help="Read the SQL from this file."),
+    click.option(
+        "--file",
+        type=click.File("rb"),
+        metavar="FILE",
+        help="File with the SQL, instead of the argument SQL.",
+    ),
     click.option(
         "--table",
         metavar="NAME",
         shell_complete=completing.tables,
-        help="Which table, where SOURCE is a DuckDB database.",
+        help="Name of the table, if SOURCE is a database.",
     ),
     click.option(
         "--unit",
         metavar="NAME",
         shell_complete=completing.columns,
-        help="The column with a person's id, or row: each row is a person.",
+        help="Column with a person's id, or 'row' if each row is another person.",
     ),
     click.option(
         "--bounds",
@@ -244,7 +260,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         callback=bounds,
         shell_complete=completing.column_equals,
         metavar="NAME=LOW:HIGH",
-        help="A column's public limits.",
+        help="Public bounds of a column, such as age=0:110.",
     ),
     click.option(
         "--keys",
@@ -252,7 +268,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         callback=keys,
         shell_complete=completing.column_equals,
         metavar="NAME=A,B,…",
-        help="A column's public values.",
+        help="Public values of a column, such as ward=A,B.",
     ),
     click.option(
         "--types",
@@ -260,87 +276,97 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         callback=types,
         shell_complete=completing.column_equals,
         metavar="NAME=TYPE",
-        help="How to read a column of texts.",
+        help="Type of a column, such as age=integer or day=date.",
     ),
     click.option(
         "--rows",
         type=click.IntRange(1),
         metavar="N",
-        help="No unit has more rows, a public fact.",
+        help="Largest number of rows per unit, a public fact.",
     ),
     click.option(
         "--budget",
         type=float,
         metavar="ε",
-        help="What may be spent on this data in all.",
+        help="Total ε of all answers about this data.",
     ),
-    click.option("--delta", type=float, metavar="δ", help="The δ of the account."),
+    click.option(
+        "--delta",
+        type=float,
+        metavar="δ",
+        help="Total δ of all answers (default: from --population, else 0).",
+    ),
     click.option(
         "--population",
         type=click.IntRange(1),
         metavar="N",
-        help="A public size of the population; sets δ.",
+        help="Public number of people that the data is about; sets δ.",
     ),
     click.option(
         "--ledger",
-        metavar="BOOK",
+        metavar="LEDGER",
         shell_complete=completing.files,
-        help="The book to charge: a file or a postgresql:// address.",
+        help="Ledger to charge: a file or a postgresql:// address (default: a file "
+        "next to SOURCE).",
     ),
     click.option(
-        "--epsilon", type=float, metavar="ε", help="What this answer may cost."
+        "--epsilon", type=float, metavar="ε", help="Privacy cost of this answer, as ε."
     ),
     click.option(
-        "--rho", type=float, metavar="ρ", help="The same as zero-concentrated privacy."
+        "--rho",
+        type=float,
+        metavar="ρ",
+        help="Privacy cost of this answer, as ρ of zero-concentrated privacy.",
     ),
     click.option(
         "--share",
         type=float,
         metavar="PART",
-        help="The same as a part of the account, such as 0.1.",
+        help="Privacy cost of this answer, as a share of the account, such as 0.1.",
     ),
     click.option(
         "--error",
         callback=error,
         metavar="±",
-        help="A wanted error, such as '±50 at 95%'; finds the cost.",
+        help="Wanted error, such as '±50 at 95%'; the cost follows from it.",
     ),
     click.option(
         "--expect",
         type=click.IntRange(1),
         metavar="N",
-        help="A public guess of a group's rows.",
+        help="Public guess of the number of rows per group.",
     ),
     click.option(
         "--by",
         metavar="NAME",
-        help="The analyst who asks, and whose share pays; your login name if absent.",
+        help="Analyst who asks and whose share pays (default: your login name).",
     ),
     click.option(
         "--shares",
         multiple=True,
         callback=sizes,
         metavar="NAME=PART",
-        help="How to split the cost.",
+        help="Weight of a column of the answer when the cost is split, such as n=2.",
     ),
     click.option(
         "--radius",
         multiple=True,
         callback=sizes,
         metavar="NAME=SIZE",
-        help="What one unit may count for.",
+        help="Largest contribution of one unit to a column of the answer; larger ones "
+        "are scaled down.",
     ),
     click.option(
         "--groups",
         type=click.IntRange(1),
         metavar="N",
-        help="How many private keys one unit counts for.",
+        help="Largest number of private keys per unit (default: 16).",
     ),
     click.option(
         "--values",
         type=click.IntRange(1),
         metavar="N",
-        help="How many different values one unit counts for.",
+        help="Largest number of different values per unit.",
     ),
 )
 
@@ -369,12 +395,10 @@ def arguments(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def question(sql: str | None, file: BinaryIO | None) -> str:
-    """The SQL: as an argument, from a file, or from standard input where the argument
-    is a dash.
-    """
+    """The SQL: the argument, a file, or standard input if the argument is a dash."""
     if (sql is None) == (file is None):
         raise click.UsageError(
-            "write the question once: as SQL in quotes, as - for standard "
+            "pass the question once: as SQL in quotes, as - to read it from standard "
             "input, or with --file"
         )
     if sql is not None and sql != "-":
