@@ -1,9 +1,11 @@
-"""`python -m bench NAME`, `python -m bench check`, `python -m bench list`."""
+"""`python -m bench NAME`, `python -m bench check`, `list`, `smoke` and `history`."""
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -11,10 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bench.harness import RESULTS, Goal, Report, load, save
+from bench.harness import OUT, RESULTS, Goal, Report, load, save
+from bench.unmet import MEASURED, REASONS, reasons
 
 FOLDER = Path(__file__).parent
-NOT_BENCHMARKS = {"__init__", "__main__", "harness", "peers", "race", "redraw"}
+NOT_BENCHMARKS = {
+    *("__init__", "__main__", "harness", "history", "peers", "race", "redraw"),
+    "unmet",
+}
 PARTS = (
     ("ledger", "crash"),
     ("collect", "crash"),
@@ -26,6 +32,7 @@ PARTS = (
     ("conformance", "neighbours"),
     ("learn_accuracy", "choose"),
     ("learn", "cuda"),
+    ("learn_steps", "cuda"),
 )
 """What only runs when asked for: `python -m bench ledger --crash`."""
 console = Console(width=None if sys.stdout.isatty() else 120)
@@ -41,6 +48,11 @@ def names() -> list[str]:
     return sorted(
         path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS
     )
+
+
+def results() -> list[str]:
+    """The results files."""
+    return sorted(path.stem for path in RESULTS.glob("*.json"))
 
 
 def purpose(name: str) -> str:
@@ -92,23 +104,43 @@ def run(name: str, part: str = "run") -> int:
     return 0
 
 
-def check() -> int:
-    """Goals not met. A benchmark that was never run has met none."""
-    unmet: list[tuple[str, Goal]] = []
+def unmet() -> list[tuple[str, Goal]]:
+    """Goals that are not met, by benchmark. One that was never run has not met any."""
     known = names()
+    found: list[tuple[str, Goal]] = []
     for name in (*known, *(f"{name}_{part}" for name, part in PARTS if name in known)):
         path = RESULTS / f"{name}.json"
-        found = (
+        goals = (
             load(path).goals
             if path.exists()
-            else (Goal("measured", "a results file", None, met=False),)
+            else (Goal(MEASURED, "a results file", None, met=False),)
         )
-        unmet += [(name, goal) for goal in found if not goal.met]
-    if not unmet:
-        console.print("every goal is met")
-        return 0
-    show_goals(unmet)
-    return 1
+        found += [(name, goal) for goal in goals if not goal.met]
+    return found
+
+
+def check() -> int:
+    """Show goals that are not met, and return 1 if one of them has no reason in
+    bench/unmet.json.
+    """
+    found = unmet()
+    explained = {key: one.why for one in reasons(REASONS) for key in one.keys}
+    open_ones = [one for one in found if (one[0], one[1].goal) not in explained]
+    for one in reasons(REASONS):
+        rest = [(name, goal) for name, goal in found if (name, goal.goal) in one.keys]
+        if rest:
+            show_goals(rest)
+            console.print(f"why: {one.why}\n", markup=False, highlight=False)
+    stale = explained.keys() - {(name, goal.goal) for name, goal in found}
+    for name, goal in sorted(stale):
+        console.print(
+            f"{name}: {goal!r} is met or no goal; remove it from {REASONS.name}",
+            markup=False,
+        )
+    if open_ones:
+        show_goals(open_ones)
+    print(f"not met: {len(found)}, of which without a reason: {len(open_ones)}")
+    return 1 if open_ones else 0
 
 
 def listing() -> int:
@@ -119,21 +151,37 @@ def listing() -> int:
     return 0
 
 
+def draw_history(name: str = "smoke") -> int:
+    from bench.history import history
+
+    return history(name, OUT)
+
+
+def compare() -> int:
+    from bench import smoke
+
+    return smoke.compare()
+
+
+def commands() -> dict[str, Callable[[], int]]:
+    """Everything that can be asked for, as it is written."""
+    found: dict[str, Callable[[], int]] = {"check": check, "list": listing}
+    found |= {name: partial(run, name) for name in names()}
+    found |= {"smoke": compare, "smoke --keep": partial(run, "smoke")}
+    found |= {asked(name, part): partial(run, name, part) for name, part in PARTS}
+    found["history"] = draw_history
+    return found | {
+        f"history {name}": partial(draw_history, name) for name in results()
+    }
+
+
 def main(arguments: list[str]) -> int:
-    if arguments == ["check"]:
-        return check()
-    if arguments == ["list"]:
-        return listing()
-    if len(arguments) == 1 and arguments[0] in names():
-        return run(arguments[0])
-    for name, part in PARTS:
-        if " ".join(arguments) == asked(name, part):
-            return run(name, part)
-    parts = [asked(name, part) for name, part in PARTS]
-    print(
-        f"usage: python -m bench check | list | {' | '.join([*names(), *parts])}",
-        file=sys.stderr,
-    )
+    known = commands()
+    wanted = known.get(" ".join(arguments))
+    if wanted is not None:
+        return wanted()
+    shown = [one for one in known if not one.startswith("history ")]
+    print(f"usage: python -m bench {' | '.join(shown)} [NAME]", file=sys.stderr)
     return 2
 
 

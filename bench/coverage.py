@@ -33,8 +33,7 @@ KEYS = ("A", "B", "C", "D", "E", "F")
 NOTES = (
     "For each shape of data and each aggregate, noise is drawn anew "
     "over integers that are collected once for each "
-    "radius; the truth is the answer over all rows, with values "
-    "within their declared bounds. A cell is one shape, "
+    "radius; the truth is what DuckDB answers to the same SQL. A cell is one shape, "
     "aggregate, noise, ε and cap, over all its groups.",
     "An interval that is open to a side is reported as open and "
     "counts in no width. 'radius = cap' is the same "
@@ -215,8 +214,10 @@ def _ratio(mine: Any, other: Any) -> float:
     return float(np.mean(mine[both]) / np.mean(other[both])) if both.any() else math.nan
 
 
-def opened(shape: Shape, cap: bool) -> Iterator[Dataset]:
-    """The shape's table under an account without an end."""
+def opened(
+    shape: Shape, cap: bool
+) -> Iterator[tuple[Dataset, duckdb.DuckDBPyConnection]]:
+    """The shape's table under an account without an end, and as it is."""
     stored = duckdb.connect()
     stored.execute(shape.make)
     fields = (
@@ -239,7 +240,7 @@ def opened(shape: Shape, cap: bool) -> Iterator[Dataset]:
     database = dataset_of(
         declared, DuckDBEngine.of(declared, {"t": (stored, "t")}), account
     )
-    yield database
+    yield database, stored
     database.close()
 
 
@@ -271,15 +272,18 @@ def cells(
     noises: tuple[str, ...] = NOISES,
 ) -> Iterator[Cell]:
     for cap in (True, False):
-        for database in opened(shape, cap):
+        for database, stored in opened(shape, cap):
             for aggregate in shape.aggregates or AGGREGATES:
                 for noise in noises:
                     for epsilon in epsilons:
-                        yield cell(database, shape, aggregate, noise, epsilon, cap)
+                        yield cell(
+                            database, stored, shape, aggregate, noise, epsilon, cap
+                        )
 
 
 def cell(
     database: Dataset,
+    stored: duckdb.DuckDBPyConnection,
     shape: Shape,
     aggregate: str,
     noise: str,
@@ -293,27 +297,37 @@ def cell(
         noise,
         epsilon,
         cap,
-        _last(_drawn(database, sql, shape.draws, paid)),
+        last(_drawn(database, stored, sql, shape.draws, paid)),
     )
     # Of a thousand cells some miss by chance: drawn again, many times more often
     if found.covered < found.least:
         shape = replace(shape, draws=AGAIN * shape.draws)
         found = replace(
-            found, shape=shape, drawn=_last(_drawn(database, sql, shape.draws, paid))
+            found,
+            shape=shape,
+            drawn=last(_drawn(database, stored, sql, shape.draws, paid)),
         )
     chosen = cap and noise == "Gaussian" and full(aggregate, shape.cap)
     beside = (
-        _last(_drawn(database, sql, shape.draws, paid | chosen)) if chosen else None
+        last(_drawn(database, stored, sql, shape.draws, paid | chosen))
+        if chosen
+        else None
     )
     return replace(found, beside=beside)
 
 
-def _drawn(database: Dataset, sql: str, draws: int, stated: dict[str, float]) -> Drawn:
-    with redrawn(database, sql, **stated) as again:
+def _drawn(
+    database: Dataset,
+    stored: duckdb.DuckDBPyConnection,
+    sql: str,
+    draws: int,
+    stated: dict[str, float],
+) -> Drawn:
+    with redrawn(database, sql, stored, **stated) as again:
         return again.drawn(draws)
 
 
-def _last(drawn: Drawn) -> Drawn:
+def last(drawn: Drawn) -> Drawn:
     """The figures of the last column: the aggregate, beside the key."""
     return Drawn(
         *(

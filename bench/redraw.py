@@ -4,22 +4,23 @@ for each radius.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from dither.dataset import Dataset
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.noisy import Noisy, NoisyVector
+from dither.query.answer.noisy import Noisy, NoisyVector, with_noise
 from dither.query.collect.runner import Runner, running
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import radius_of
-from dither.query.plan.vectors import CAP, Kind
+from dither.query.plan.vectors import Kind
 
 __all__ = ["Drawn", "Redrawn", "redrawn"]
 
@@ -53,11 +54,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Redrawn:
-    """A plan and the exact integers it is about."""
+    """A plan and the exact integers it is about; `plain` are the rows that the engine
+    itself answers, by their keys, if intervals are to hold those.
+    """
 
     plan: Plan
     runner: Runner
     known: dict[Any, Any] = field(default_factory=dict)
+    plain: Mapping[tuple[Any, ...], tuple[Any, ...]] | None = None
 
     def covered(self, draws: int, confidence: float = 0.95) -> Any:
         """For each group and number of the answer, how often its interval held the
@@ -114,6 +118,9 @@ class Redrawn:
         """
         radii = tuple(_unclipped(measurement) for measurement in self.plan.measurements)
         answer = self.answers(radii, 1, noise=False)
+        if self.plain is not None:
+            keys = len(self.plan.question.keys)
+            return tuple(self.plain.get(row[:keys], row) for row in answer.rows)
         rows = [list(row) for row in answer.rows]
         for place, output in enumerate(self.plan.question.outputs):
             if isinstance(output.expr, AggregateLeaf):
@@ -184,8 +191,9 @@ class Redrawn:
         totals = np.tile(self._totals(m, radius), (draws, 1))
         hidden = None
         if noise and measurement.hides(radius):
-            hidden = self.plan.hidden(measurement, radius).release(
-                np.tile(self._hidden(m, radius), draws)
+            hidden = with_noise(
+                self.plan.hidden(measurement, radius),
+                np.tile(self._hidden(m, radius), draws),
             )
         if measurement.vector.kind is Kind.TREE:
             tree = self.plan.tree(measurement, radius)
@@ -194,10 +202,9 @@ class Redrawn:
                 tree.noisy(totals) if noise else tree.tree.sums(totals),
                 hidden=hidden,
             )
-        values = (
-            self.plan.additive(measurement, radius).release(totals) if noise else totals
-        )
-        return NoisyVector(radius, values, hidden=hidden)
+        if noise:
+            totals = with_noise(self.plan.additive(measurement, radius), totals)
+        return NoisyVector(radius, totals, hidden=hidden)
 
     def _totals(self, m: int, radius: int) -> Any:
         if (m, radius) not in self.known:
@@ -213,29 +220,51 @@ class Redrawn:
 def _unclipped(measurement: Measurement) -> int:
     if measurement.vector.sure:
         return measurement.vector.row
-    return MOST_VALUES if measurement.vector.kind is Kind.DISTINCT else CAP
+    return (
+        MOST_VALUES
+        if measurement.vector.kind is Kind.DISTINCT
+        else measurement.vector.limit
+    )
 
 
 def _cell(
     truth: Any, value: Any, ends: tuple[Any, Any] | None
 ) -> tuple[float, float, float, float]:
     """Whether the interval holds the truth, whether it is open, its width, and how far
-    off the value is.
+    off the value is, if there is one: an extreme that noise hides has only an interval.
     """
-    if ends is None or value is None or truth is None:
+    if ends is None or truth is None:
         return np.nan, 0.0, np.nan, np.nan
     low, high = float(ends[0]), float(ends[1])
     return (
         float(low <= truth <= high),
         float(np.isinf(low) or np.isinf(high)),
         high - low,
-        float(value) - truth,
+        np.nan if value is None else float(value) - truth,
     )
 
 
 @contextmanager
-def redrawn(database: Dataset, sql: str, **cost: Any) -> Iterator[Redrawn]:
-    """The plan of a question with public keys, while its exact integers are at hand."""
+def redrawn(
+    database: Dataset,
+    sql: str,
+    plain: duckdb.DuckDBPyConnection | None = None,
+    **cost: Any,
+) -> Iterator[Redrawn]:
+    """The plan of a question with public keys, while its exact integers are at hand.
+
+    With the engine's own tables as `plain`, the truth is what the same SQL answers
+    there. Without them it is the answer of the exact integers, values rounded to steps.
+    """
     plan, engine = database.plan(sql, **cost), database.engine
     with running(plan, engine, database.catalogue.table, token(16)) as runner:
-        yield Redrawn(plan, runner)
+        answers = None if plain is None else _plain(plain, plan, sql)
+        yield Redrawn(plan, runner, plain=answers)
+
+
+def _plain(
+    tables: duckdb.DuckDBPyConnection, plan: Plan, sql: str
+) -> Mapping[tuple[Any, ...], tuple[Any, ...]]:
+    """The rows that the engine answers, by their keys."""
+    keys = len(plan.question.keys)
+    return {row[:keys]: row for row in tables.execute(sql).fetchall()}

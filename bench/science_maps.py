@@ -127,7 +127,7 @@ def asked_of(name: str) -> list[tuple[float, ...]]:
     return [tuple(one.tolist()) for one in found]
 
 
-def truths(points: Reals, asked: list[tuple[float, ...]]) -> Reals:
+def booleans(points: Reals, asked: list[tuple[float, ...]]) -> Reals:
     return np.array(
         [
             np.sum(((points >= one[:2]) & (points < one[2:])).all(axis=1))
@@ -233,7 +233,7 @@ def accuracy() -> Iterator[Row]:
     asked = rectangles()
     for name, n, epsilon in CASES:
         points = POINTS[name](n)
-        truth = truths(points, asked)
+        truth = booleans(points, asked)
         case = f"{name}, {n:,} points, ε = {epsilon:g}"
         for system, build in SYSTEMS.items():
             errors = [
@@ -262,7 +262,7 @@ def tree_rows() -> Iterator[Row]:
 def _measure(
     method: str, points: Reals, epsilon: float, asked: list[tuple[float, ...]]
 ) -> Callable[[], float]:
-    truth, build = truths(points, asked), ours(method)
+    truth, build = booleans(points, asked), ours(method)
     random = np.random.default_rng(4)
     return lambda: _relative(
         sums(build(points, epsilon, random), asked), truth, len(points)
@@ -293,7 +293,7 @@ def peer() -> Iterator[Row]:
     """A uniform grid of diffprivlib, on 1e5 clustered points."""
     asked, n = rectangles(), 100_000
     points = clustered(n)
-    truth = truths(points, asked)
+    truth = booleans(points, asked)
     with (
         tempfile.TemporaryDirectory() as folder,
         Worker(PEER, "maps_diffprivlib") as worker,
@@ -324,7 +324,7 @@ class Covered:
         truth = _cells(found, points)
         self.cells.append(float(np.mean((low <= truth) & (truth <= high))))
         held = []
-        for one, exact in zip(asked, truths(points, asked), strict=True):
+        for one, exact in zip(asked, booleans(points, asked), strict=True):
             first, last = found.within(one).interval()
             held.append(first <= exact <= last)
         self.regions.append(float(np.mean(held)))

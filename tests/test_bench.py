@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +11,16 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import __main__ as command
-from bench import harness, query
+from bench import harness, history, query, smoke
 from bench.harness import Report, Row, at_least, at_most
 from bench.race import goals as placing
 from bench.race import heat
 from bench.race import run as race
 from bench.race.tables import Table
 from bench.scripts import entrant as scripts
+from bench.unmet import reasons
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,13 @@ def test_at_most(got: float | None, met: bool) -> None:
 
 def test_what_was_not_measured_is_null() -> None:
     assert at_least("rate", 1, float("nan")).got is None
+
+
+def test_the_readme_names_files_that_exist() -> None:
+    text = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(bench/[\w/]+\.(?:py|json))`", text))
+    assert len(named) >= 4
+    assert [one for one in named if not (ROOT / one).is_file()] == []
 
 
 def test_systems_take_turns() -> None:
@@ -85,22 +96,154 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("got", "code"), [(1.0, 0), (0.9, 1)])
-def test_check(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, got: float, code: int
-) -> None:
+@pytest.fixture
+def promised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder of results for one benchmark, without a reason for anything."""
     monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(command, "REASONS", tmp_path / "unmet" / "unmet.json")
     monkeypatch.setattr(command, "names", lambda: ["speed"])
-    harness.save("speed", Report((), (at_least("rate", 1, got),)), tmp_path)
+    return tmp_path
+
+
+def explain(folder: Path, goal: str) -> None:
+    (folder / "unmet").mkdir()
+    reason = {"benchmark": "speed", "goals": [goal], "why": "The disk is slow."}
+    text = json.dumps([reason])
+    (folder / "unmet" / "unmet.json").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("got", "code"), [(1.0, 0), (0.9, 1)])
+def test_check(promised: Path, got: float, code: int) -> None:
+    harness.save("speed", Report((), (at_least("rate", 1, got),)), promised)
     assert command.main(["check"]) == code
 
 
-def test_check_counts_what_was_never_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(command, "RESULTS", tmp_path)
-    monkeypatch.setattr(command, "names", lambda: ["speed"])
+def test_check_counts_what_was_never_measured(promised: Path) -> None:
+    assert not list(promised.iterdir())
     assert command.main(["check"]) == 1
+
+
+@pytest.mark.parametrize("goal", ["rate", "measured"])
+def test_check_accepts_a_reason(
+    promised: Path, capsys: pytest.CaptureFixture[str], goal: str
+) -> None:
+    if goal == "rate":
+        harness.save("speed", Report((), (at_least("rate", 1, 0.9),)), promised)
+    explain(promised, goal)
+    assert command.main(["check"]) == 0
+    assert "The disk is slow." in capsys.readouterr().out
+
+
+def test_check_names_a_reason_that_is_not_needed(
+    promised: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harness.save("speed", Report((), (at_least("rate", 1, 2),)), promised)
+    explain(promised, "rate")
+    assert command.main(["check"]) == 0
+    assert "is met or no goal" in capsys.readouterr().out
+
+
+def test_every_unmet_goal_has_a_reason_and_only_those() -> None:
+    unmet = {(name, goal.goal) for name, goal in command.unmet()}
+    explained = [key for one in reasons() for key in one.keys]
+    assert set(explained) == unmet
+    assert len(explained) == len(unmet)
+    assert all(one.why.endswith(".") for one in reasons())
+
+
+def test_the_page_lists_every_benchmark_once() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert sorted(listed) == command.names()
+
+
+PAIR = smoke.Pair("a release", "a loop", lambda _: (lambda: 2.0, lambda: 1.0))
+
+
+def once(pair: smoke.Pair) -> float:
+    return smoke.measure(pair, 1)
+
+
+def committed(folder: Path, ratio: float, **machine: str) -> Path:
+    """A file of committed ratios, measured here or on another machine."""
+    rows = (Row(PAIR.case, "dither", smoke.RATIO, ratio),)
+    path = harness.save("committed", Report(rows, ()), folder)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["machine"] |= machine
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(2.0, 0), (1.4, 0), (1.3, 1), (9.0, 0)])
+def test_smoke_fails_beyond_one_and_a_half_times(
+    tmp_path: Path, ratio: float, code: int
+) -> None:
+    assert smoke.compare([PAIR], committed(tmp_path, ratio), tmp_path, once) == code
+    stored = harness.load(tmp_path / "smoke.json")
+    assert [row.value for row in stored.rows] == [2.0]
+    assert [goal.met for goal in stored.goals] == [code == 0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"processor": "another"}, {"python": "2.7.18"}],
+    ids=["processor", "python"],
+)
+def test_smoke_does_not_fail_on_another_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: dict[str, str]
+) -> None:
+    assert smoke.compare([PAIR], committed(tmp_path, 1.0, **other), tmp_path, once) == 0
+    assert "not compared" in capsys.readouterr().out
+
+
+def test_smoke_measures_again_what_a_busy_moment_made_slow(tmp_path: Path) -> None:
+    seen = [9.0, 8.0, 2.2]
+    reference = committed(tmp_path, 2.0)
+    assert smoke.compare([PAIR], reference, tmp_path, lambda _: seen.pop(0)) == 0
+    seen = [9.0, 8.0, 7.0, 6.0, 2.0]
+    assert smoke.compare([PAIR], reference, tmp_path, lambda _: seen.pop(0)) == 1
+    assert seen == [2.0]
+
+
+def test_a_smoke_ratio_is_a_median_over_turns() -> None:
+    ours = [4.0, 1.0, 9.0, 3.0]
+    pair = smoke.Pair("ours", "floor", lambda _: (lambda: ours.pop(0), lambda: 1.0))
+    assert smoke.measure(pair, 3) == 3.0
+
+
+def test_every_smoke_pair_is_committed() -> None:
+    known = smoke.ratios(harness.load(harness.RESULTS / "smoke.json"))
+    assert list(known) == [pair.case for pair in smoke.PAIRS]
+
+
+def test_history_is_drawn_from_commits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True)
+
+    results = tmp_path / "bench" / "results"
+    git("init", "-q")
+    for ratio in (2.0, 2.5):
+        row = Row("a release, over a loop", "dither", smoke.RATIO, ratio)
+        harness.save("smoke", Report((row,), ()), results)
+        git("add", ".")
+        git("commit", "-q", "-m", "Measure")
+    assert history.history("smoke", tmp_path / "out", tmp_path) == 0
+    assert "2 commits" in capsys.readouterr().out
+    drawn = (tmp_path / "out" / "history-smoke.svg").read_text(encoding="utf-8")
+    words = ["".join(one.itertext()) for one in ElementTree.fromstring(drawn)]
+    assert "a release, over a loop" in words
+    assert "2.5 (was 2)" in words
+
+
+def test_history_says_that_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert history.history("smoke", tmp_path, tmp_path) == 0
+    assert "no git history" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 def test_estimators_are_compared_on_the_same_splits(

@@ -125,13 +125,15 @@ NUMBERED = ("diabetes", "line")
 CLASSED = tuple(name for name in SETS if name not in NUMBERED)
 
 
-def saved(data: Data, folder: Path) -> Path:
+def saved(data: Data, folder: Path, tested: float = 0.2, splits: int = SPLITS) -> Path:
     """The rows and the places of each split's test rows, for other environments."""
     places = np.arange(len(data.inputs))
     groups = data.targets if data.classed else None
     tests = [
-        train_test_split(places, test_size=0.2, stratify=groups, random_state=number)[1]
-        for number in range(SPLITS)
+        train_test_split(
+            places, test_size=tested, stratify=groups, random_state=number
+        )[1]
+        for number in range(splits)
     ]
     path = folder / f"{data.name.replace(' ', '_')}.npz"
     np.savez(path, inputs=data.inputs, targets=data.targets, tests=np.stack(tests))

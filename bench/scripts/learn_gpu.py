@@ -15,8 +15,7 @@ from torch.nn import functional
 from bench.scripts.learn_gpu_models import CASES
 from dither.learn.gaussian import OnGpu, noise_on
 from dither.learn.gradients.clipping import Clipping, Flat, PerLayer
-from dither.learn.gradients.layouts import layouts_of
-from dither.learn.gradients.oracle import Ghost, trained
+from dither.learn.gradients.oracle import Traced, trained
 from dither.learn.precision import full_precision
 from dither.learn.replay import Replayed
 from dither.learn.rows import Batch
@@ -97,8 +96,8 @@ def private(
 ) -> Step:
     model, inputs, targets = made(name, rows)
     with computing(kind):
-        layouts = layouts_of(model, functional.cross_entropy, inputs[:3], targets[:3])
-    replayed = Replayed(Ghost(model, functional.cross_entropy, layouts))
+        oracle = Traced.of(model, functional.cross_entropy, inputs, targets)
+    replayed = Replayed(oracle)
     there = torch.ones(rows, dtype=torch.bool, device=DEVICE)
     batch = Batch(inputs, targets, there)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

@@ -55,6 +55,18 @@ class Transformer(nn.Module):
         return found
 
 
+class Recurrent(nn.Module):
+    """A recurrent layer over 32 steps; its last output decides."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer, self.out = layer, nn.Linear(128, 10)
+
+    def forward(self, values: Tensor) -> Tensor:
+        found: Tensor = self.out(self.layer(values)[0][:, -1])
+        return found
+
+
 def _cnn() -> nn.Module:
     return nn.Sequential(
         nn.Conv2d(1, 16, 8, 2, padding=3),
@@ -87,6 +99,18 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Inputs]] = {
     "transformer": (
         Transformer,
         lambda: torch.randint(0, 2000, (32, 64)),  # allowed: made-up data
+    ),
+    "LSTM": (
+        lambda: Recurrent(nn.LSTM(64, 128, batch_first=True)),
+        lambda: torch.randn(64, 32, 64),  # allowed: made-up data
+    ),
+    "GRU": (
+        lambda: Recurrent(nn.GRU(64, 128, batch_first=True)),
+        lambda: torch.randn(64, 32, 64),  # allowed: made-up data
+    ),
+    "RNN": (
+        lambda: Recurrent(nn.RNN(64, 128, batch_first=True)),
+        lambda: torch.randn(64, 32, 64),  # allowed: made-up data
     ),
 }
 

@@ -19,9 +19,15 @@ opacus: Any = import_module("opacus")
 warnings.filterwarnings("ignore")
 
 
+LAYERS = {"LSTM": "DPLSTM", "GRU": "DPGRU", "RNN": "DPRNN"}
+
+
 @cache
 def stepping(model: str, mode: str) -> Callable[[], None]:
     net, inputs, targets = made(model)
+    if model in LAYERS:  # Opacus has recurrent layers of its own
+        kind = getattr(import_module("opacus.layers"), LAYERS[model])
+        net.layer = kind(64, 128, batch_first=True)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     loader = DataLoader(TensorDataset(inputs, targets), batch_size=len(inputs))
     words: dict[str, Any] = {"grad_sample_mode": mode}

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from bench.scripts.learn_models import loss
 from dither.learn.gaussian import gaussians
 from dither.learn.gradients.clipping import Flat
-from dither.learn.gradients.layouts import layouts_of
-from dither.learn.gradients.oracle import Ghost, trained
-from dither.learn.heap import keep_memory
+from dither.learn.gradients.oracle import Traced, trained
+from dither.learn.run.course import keep_memory
 
 __all__ = ["gradients", "noise_for", "private_step"]
 
@@ -23,8 +22,8 @@ def gradients(
 ) -> Callable[[], dict[str, Tensor]]:
     """Sums of clipped gradients of a batch, with memory as training has it."""
     keep_memory()
-    found = layouts_of(model, loss, inputs[:3], targets[:3])
-    oracle, there = Ghost(model, loss, found), torch.ones(len(inputs))
+    oracle = Traced.of(model, loss, inputs, targets)
+    there = torch.ones(len(inputs))
     return lambda: oracle.sums(inputs, targets, there, Flat(1.0))
 
 
