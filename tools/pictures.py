@@ -1,5 +1,5 @@
 """Draws the pictures of the documentation from real runs: `python tools/pictures.py`
-writes docs/pictures/*.svg.
+writes docs/pictures/*.svg, or only those that are named: `python tools/pictures.py house`.
 
 Answers are noisy, so each run draws others. The house is drawn from the packages of the
 source.
@@ -10,18 +10,22 @@ from __future__ import annotations
 import contextlib
 import html
 import io
-import os
 import re
+import shlex
+import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import networkx
+from click.testing import CliRunner
 
 import dither
 from dither import local
 from dither.chart import Chart
+from dither.cli import main as cli
 from dither.explain.picture import ACCENT, Axis, Panel, document
 from dither.science import graphs
 
@@ -33,23 +37,28 @@ INK, PAPER, PALE = "#1f2937", "#ffffff", "#ecfdf5"
 FLOORS = {
     "People": {
         "explain": "what ε means",
-        "audit": "does it hold?",
-        "cli": "in the terminal",
+        "audit": "tests guarantees",
+        "cli": "commands for the terminal",
     },
     "Work": {
-        "query": "the curator answers: SQL, data frames, arrays",
-        "local": "devices answer, and trust nobody",
-        "learn": "models, trained with noise",
-        "science": "graphs, maps, genomes, trials, census, synth",
+        "query": "answers for a curator's tables: SQL, data frames, arrays",
+        "local": "answers of devices that trust nobody",
+        "learn": "models trained with noise",
+        "science": "releases for trials, censuses, maps, graphs, genomes; synthetic tables",
     },
     "Ground": {
-        "privacy": "what is promised",
+        "privacy": "guarantees and their composition",
         "noise": "all randomness",
-        "mechanisms": "noise for a promise",
+        "mechanisms": "noise for a guarantee",
         "ledger": "the durable budget",
     },
 }
-LEFT, WIDTH, HIGH, GAP = 90, 600, 64, 10
+LEFT, WIDTH, HIGH, GAP = 90, 640, 100, 10
+LINE, LETTER = 15, 6.4
+"""The height of a line of small words, and the mean width of a letter."""
+MARK, END = "<!-- house -->", "<!-- end -->"
+HOUSES = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md")
+"""Pages that show the table of rooms."""
 
 WARDS = "SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward"
 MONTHS = (
@@ -129,7 +138,10 @@ def house() -> str:
                     'text-anchor="middle" font-weight="bold" font-size="14"',
                 )
             )
-            parts.append(words(middle, top + 46, says, 'text-anchor="middle"'))
+            parts += [
+                words(middle, top + 46 + LINE * number, line, 'text-anchor="middle"')
+                for number, line in enumerate(wrap(says, int(width / LETTER)))
+            ]
     said = "; ".join(
         f"{floor}: {', '.join(rooms)}" for floor, rooms in reversed(FLOORS.items())
     )
@@ -137,6 +149,23 @@ def house() -> str:
     return drawn(
         "The house: rooms on one another", size, "".join(parts), f"From below: {said}."
     )
+
+
+def rooms() -> str:
+    """The house as a table, for CONTRIBUTING.md and docs/architecture.md."""
+    lines = ["| floor | room | what it does |", "|---|---|---|"]
+    lines += [
+        f"| {floor} | `{room}` | {says} |"
+        for floor, inside in FLOORS.items()
+        for room, says in inside.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def furnished(text: str) -> str:
+    """A page with the table of rooms between its marks."""
+    head, mark, rest = text.partition(f"{MARK}\n")
+    return f"{head}{mark}{rooms()}{rest[rest.index(END) :]}"
 
 
 def noise() -> str:
@@ -184,16 +213,16 @@ def noise() -> str:
 
 def burn_down(clinic: Any) -> str:
     """What is left of an account after each question."""
-    labels, left = ["at the beginning"], [100.0]
+    labels, left = ["at the start"], [100.0]
     for label, question, epsilon in QUESTIONS:
         replayed = clinic.sql(question, epsilon=epsilon).replayed
         labels.append(f"{label}, again" if replayed else f"{label}, ε {epsilon:g}")
         left.append(round(100 * clinic.account.remaining.share, 1))
-    chart = Chart.of("left of the budget, in %", labels, left, [None] * len(left))
+    chart = Chart.of("remaining budget (%)", labels, left, [None] * len(left))
     told = ", ".join(
         f"{label}: {value:g} %" for label, value in zip(labels, left, strict=True)
     )
-    return on_paper(chart.svg(), f"What is left after each question. {told}.")
+    return on_paper(chart.svg(), f"The remaining budget after each question. {told}.")
 
 
 def answer(clinic: Any) -> str:
@@ -302,6 +331,36 @@ def notebook() -> str:
     return drawn("A notebook with a private answer", size, "".join(parts), told)
 
 
+COMMANDS = (
+    'dither query clinic/clinic.toml --epsilon 0.8 "'
+    'SELECT ward, AVG(days) AS stay FROM visits GROUP BY ward"',
+    "dither budget clinic/clinic.toml",
+    'dither query clinic/clinic.toml --epsilon 0.8 "SELECT AVG(height) FROM visits"',
+)
+
+
+def terminal() -> str:
+    """Commands and what they print, as a terminal shows them."""
+    lines: list[tuple[str, str]] = []
+    for command in COMMANDS:
+        arguments = shlex.split(command)[1:]
+        printed = CliRunner().invoke(cli, arguments, env={"COLUMNS": "100"}).output
+        lines.append((f"$ {command}", 'fill="#1d4ed8"'))
+        lines += [(line, "") for line in [*printed.rstrip("\n").splitlines(), ""]]
+    mono = 'font-family="monospace" font-size="11" xml:space="preserve"'
+    parts = [
+        words(12, 22 + 15 * place, line, f"{mono} {style}".strip())
+        for place, (line, style) in enumerate(lines)
+        if line
+    ]
+    size = (24 + round(6.7 * max(len(line) for line, _ in lines)), 15 * len(lines) + 12)
+    told = (
+        "Three commands. One prints a table with an interval beside each number, its "
+        "guarantee, its cost and the remaining budget; one the budget; one is refused."
+    )
+    return drawn("A terminal with private answers", size, "".join(parts), told)
+
+
 def both() -> str:
     """The same question by a curator and by devices, at ε = 1."""
     emoji = {"😂": 24_000, "❤️": 15_000, "🎉": 12_000, "👍": 6_000, "🔥": 3_000}
@@ -341,26 +400,26 @@ def sites() -> str:
     return str(svg).replace("</title>", f"</title><desc>{told}</desc>", 1)
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         opened = dither.example("clinic")
-        clinic = dither.open(opened, ledger=":memory:")
         pictures = {
-            "house": house(),
-            "noise": noise(),
-            "answer": answer(dither.open(opened, ledger=":memory:")),
-            "burn_down": burn_down(clinic),
-            "notebook": notebook(),
-            "both": both(),
-            "degrees": degrees(),
-            "sites": sites(),
+            "house": house,
+            "noise": noise,
+            "answer": lambda: answer(dither.open(opened, ledger=":memory:")),
+            "burn_down": lambda: burn_down(dither.open(opened, ledger=":memory:")),
+            "notebook": notebook,
+            "terminal": terminal,
+            "both": both,
+            "degrees": degrees,
+            "sites": sites,
         }
-        os.chdir(ROOT)
-    for name, svg in pictures.items():
-        (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
+        for name in names or pictures:
+            (FOLDER / f"{name}.svg").write_text(pictures[name](), encoding="utf-8")
+    for page in HOUSES:
+        page.write_text(furnished(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
