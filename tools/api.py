@@ -1,66 +1,189 @@
-"""Writes docs/api.md, the reference of all public names, from their signatures and
-docstrings: `python tools/api.py`.
+"""Writes docs/api/, the reference of all public names, from their signatures and
+docstrings: `python tools/api.py`. One page for each room of the package.
 
-A test compares the page with the source, so nothing on it is typed in but the headings.
+A test compares the pages with the source, so nothing on them is typed in but the
+titles, one sentence for each page, and the table of the overview.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script
+
 import dither
+from tools import pages as made
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "api.md"
-WIDTH = 100
-HEAD = """\
-# API
-
-Every public name, as `import dither` gives it. This page is made from the source by `python tools/api.py`. What is not
-here is not public and may change.
-"""
+TOOL = "tools/api.py"
+WIDTH = 82
 ERRORS = "Errors"
-GROUPS = {
-    "Opening and asking": (
-        "dither.query.open",
-        "dither.query.examples",
-        "dither.dataset",
-        "dither.query.preview",
-        "dither.query.catalogue.model",
-        "dither.query.magic",
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """A page: its title, what it is about, the groups of top-level names on it with the
+    modules that they come from, and the modules that it shows whole.
+    """
+
+    title: str
+    about: str
+    groups: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+
+
+ROOMS = {
+    "dither": Room(
+        "Open and ask",
+        "Open tables, ask questions in SQL or about arrays, and read the answers.",
+        {
+            "Opening and asking": (
+                "dither.query.open",
+                "dither.query.examples",
+                "dither.dataset",
+                "dither.query.preview",
+                "dither.query.catalogue.model",
+                "dither.query.magic",
+            ),
+            "Releases": ("dither.table", "dither.release"),
+            "Arrays": ("dither.query",),
+            ERRORS: ("dither.errors",),
+        },
     ),
-    "Releases": ("dither.table", "dither.release"),
-    "Arrays": ("dither.query",),
-    "The ledger": ("dither.ledger",),
-    "Guarantees": ("dither.privacy",),
-    "Mechanisms": ("dither.mechanisms",),
-    ERRORS: ("dither.errors",),
+    "ledger": Room(
+        "Budgets and ledgers",
+        "Keep the budget of a dataset: accounts, receipts, shares of analysts.",
+        {"The ledger": ("dither.ledger",)},
+    ),
+    "privacy": Room(
+        "Guarantees",
+        "State, compose and convert privacy guarantees.",
+        {"Guarantees": ("dither.privacy",)},
+    ),
+    "mechanisms": Room(
+        "Mechanisms",
+        "Release single values: noise for numbers, selection, thresholds, streams.",
+        {"Mechanisms": ("dither.mechanisms",)},
+    ),
+    "local": Room(
+        "Devices",
+        "Randomize answers on devices, collect the messages, and estimate.",
+        modules=("local", "local.collector"),
+    ),
+    "learn": Room(
+        "Training and estimators",
+        "Train PyTorch models, and fit estimators in the style of scikit-learn.",
+        modules=("learn",),
+    ),
+    "learn-federated": Room(
+        "Federated training",
+        "Train on clients that send updates to a trusted aggregator.",
+        modules=("learn.federated",),
+    ),
+    "learn-pate": Room(
+        "Teachers that vote",
+        "Label public inputs by the noisy votes of private teachers (PATE).",
+        modules=("learn.pate",),
+    ),
+    "learn-hospitals": Room(
+        "Hospitals",
+        "Train one model in several hospitals without a trusted server.",
+        modules=("learn.hospitals",),
+    ),
+    "science-graphs": Room(
+        "Graphs",
+        "Release degrees, triangles and other statistics of private graphs.",
+        modules=("science.graphs",),
+    ),
+    "science-maps": Room(
+        "Maps",
+        "Release heat maps, and blur single places.",
+        modules=("science.maps",),
+    ),
+    "science-genomes": Room(
+        "Genomes",
+        "Release allele frequencies, associations with a trait, and a beacon's answers.",
+        modules=("science.genomes",),
+    ),
+    "science-trials": Room(
+        "Trials",
+        "Test hypotheses of clinical trials, and plan their sizes.",
+        modules=("science.trials",),
+    ),
+    "science-census": Room(
+        "Census",
+        "Release the tables of a census, over a hierarchy of areas.",
+        modules=("science.census",),
+    ),
+    "science-synth": Room(
+        "Synthetic tables",
+        "Make synthetic tables, and measure how good they are.",
+        modules=("science.synth",),
+    ),
+    "explain": Room(
+        "Explanations",
+        "Say what an ε means, plan questions, and draw both.",
+        modules=("explain",),
+    ),
+    "audit": Room(
+        "Audits",
+        "Try to refute a claimed guarantee.",
+        modules=("audit",),
+    ),
+    "audit-attacks": Room(
+        "Attacks",
+        "Attack exact answers, and releases of the same data.",
+        modules=("audit.attacks",),
+    ),
 }
-ROOMS = (
-    "local",
-    "local.collector",
-    "learn",
-    "learn.federated",
-    "learn.pate",
-    "learn.hospitals",
-    "science.graphs",
-    "science.maps",
-    "science.genomes",
-    "science.trials",
-    "science.census",
-    "science.synth",
-    "explain",
-    "audit",
-    "audit.attacks",
-)
+WANTED = {
+    "open a file, a data frame, a database or a catalogue": ("dither.open",),
+    "copy the example data": ("dither.example",),
+    "ask a question in SQL": ("dither.Dataset.sql",),
+    "see what a question costs before it is asked": (
+        "dither.Dataset.preview",
+        "dither.Dataset.plan",
+    ),
+    "release a statistic of an array": (
+        "dither.count",
+        "dither.sum",
+        "dither.mean",
+        "dither.variance",
+        "dither.quantile",
+        "dither.histogram",
+    ),
+    "keep a budget in a file or a database": ("dither.Ledger.open",),
+    "keep a budget in this process only": ("dither.Budget",),
+    "add noise to a number": ("dither.laplace", "dither.gaussian", "dither.geometric"),
+    "choose one of several options": ("dither.exponential",),
+    "randomize one answer": ("dither.randomized_response",),
+    "compose guarantees": ("dither.compose",),
+    "ask devices": ("dither.local.task", "dither.local.choose"),
+    "train a model": ("dither.learn.train", "dither.learn.search"),
+    "fit an estimator to columns of a table": ("dither.Dataset.fit",),
+    "test a hypothesis": ("dither.Dataset.trial",),
+    "make a synthetic table": ("dither.Dataset.synth",),
+    "explain an ε, or plan a number of questions": (
+        "dither.explain.epsilon",
+        "dither.explain.plan",
+    ),
+    "test a guarantee": ("dither.audit.mechanism", "dither.audit.query"),
+    "attack a release": ("dither.audit.attacks.run",),
+    "ask in a notebook": ("dither.load_ipython_extension",),
+}
+"""What a reader wants to do, and the names that do it."""
+INTRODUCTION = """\
+Every public name of Dither. A name that is not on these pages is not public and may change.
+"""
 INTERNAL = {
     "Collector": ("check", "count", "read"),
     "Ledger": (
@@ -80,6 +203,8 @@ INTERNAL = {
 }
 """What other modules of the package call, and nobody else should."""
 RULES = re.compile(r" \(rules? R\d+[^)]*\)")
+UNSEARCHED = '```{ .py data-search-exclude="" }'
+"""A block of code that the search leaves out: names and descriptions are enough."""
 Shown = dict[tuple[type, str], str]
 """Under which class a member of a base was shown in full."""
 PARTS = re.compile(r"^(Guarantee|Why|Assumes):", re.MULTILINE)
@@ -87,15 +212,18 @@ REFERENCE = re.compile(r"`?docs/((?:proofs/)?(\w+)\.md)`?")
 
 
 def names() -> dict[str, list[str]]:
-    """The public names of each group, functions before classes, as the package lists
-    them.
+    """The public top-level names of each group, functions before classes, as the
+    package lists them.
     """
     homes = dither._HOMES
+    groups = {
+        title: one for room in ROOMS.values() for title, one in room.groups.items()
+    }
     found = {
         title: [name for module in modules for name in homes[module]]
-        for title, modules in GROUPS.items()
+        for title, modules in groups.items()
     }
-    left = set(homes) - {module for modules in GROUPS.values() for module in modules}
+    left = set(homes) - {module for modules in groups.values() for module in modules}
     if left:
         raise ValueError(f"no group shows {', '.join(sorted(left))}")
     return {
@@ -109,35 +237,114 @@ def _order(name: str) -> tuple[bool, bool]:
     return inspect.isclass(value), not callable(value)
 
 
-def page() -> str:
-    """The page as the source has it."""
-    lines, shown = [HEAD], Shown()
-    for title, listed in names().items():
-        lines += [f"## {title}", ""]
+@functools.cache
+def places() -> dict[str, str]:
+    """The page of each public name."""
+    found = {}
+    for page, room in ROOMS.items():
+        for title in room.groups:
+            found |= {f"dither.{name}": page for name in names()[title]}
+        for module in room.modules:
+            home = f"dither.{module}"
+            public = importlib.import_module(home).__all__
+            found |= {f"{home}.{name}": page for name in public}
+    return found
+
+
+def link(name: str) -> str:
+    """A public name, or a member of a public class, with a link to its entry."""
+    entry = name if name in places() else name.rpartition(".")[0]
+    page = places().get(entry)
+    return f"`{name}`" if page is None else f"[`{name}`]({page}.md#{entry})"
+
+
+def pages() -> made.Pages:
+    """The pages as the source has them."""
+    shown = Shown()
+    rooms = {f"api/{name}.md": room_page(room, shown) for name, room in ROOMS.items()}
+    return {"api/index.md": overview(), **rooms}
+
+
+def overview() -> str:
+    """Where to look: by what one wants to do, and by page."""
+    wanted = [
+        f"| {what} | {', '.join(link(_checked(name)) for name in listed)} |"
+        for what, listed in WANTED.items()
+    ]
+    rooms = [
+        f"| [{room.title}]({name}.md) | {_examples(room)} | {room.about} |"
+        for name, room in ROOMS.items()
+    ]
+    return made.page(
+        TOOL,
+        "API",
+        INTRODUCTION,
+        "## By task",
+        "\n".join(["| to | call |", "|---|---|", *wanted]),
+        "## By page",
+        "\n".join(["| page | names | what it is for |", "|---|---|---|", *rooms]),
+        "The [command line](../cli.md) and the [errors](../errors/index.md) have pages of "
+        "their own.",
+    )
+
+
+def _checked(name: str) -> str:
+    """The name, which must exist."""
+    functools.reduce(getattr, name.split(".")[1:], _loaded(name))
+    return name
+
+
+def _loaded(name: str) -> Any:
+    """The package, with the module of a name imported."""
+    for room in ROOMS.values():
+        for module in room.modules:
+            if name.startswith(f"dither.{module}."):
+                importlib.import_module(f"dither.{module}")
+    return dither
+
+
+def _examples(room: Room) -> str:
+    """How the names on a page begin, or some of them."""
+    some = [f"`dither.{name}`" for title in room.groups for name in names()[title]]
+    modules = [f"`dither.{module}.…`" for module in room.modules]
+    return ", ".join([*some[:3], "…"] if some else modules)
+
+
+def room_page(room: Room, shown: Shown) -> str:
+    """One page: its groups of top-level names, and its modules."""
+    lines, alone = [], len(room.groups) == 1
+    for title in room.groups:
+        listed = names()[title]
+        lines += [] if alone else [f"## {title}", ""]
         lines += (
             errors(listed)
             if title == ERRORS
-            else every("dither", dither, listed, shown)
+            else every("dither", dither, listed, shown, "##" if alone else "###")
         )
-    for room in ROOMS:
-        module = importlib.import_module(f"dither.{room}")
-        lines += [f"## dither.{room}", "", *described(module)]
-        lines += every(
-            f"dither.{room}",
-            module,
-            sorted(
-                module.__all__, key=lambda name: _bases_first(getattr(module, name))
-            ),
-            shown,
-        )
-    return "\n".join(lines).rstrip() + "\n"
+    for module in room.modules:
+        lines += module_part(f"dither.{module}", shown)
+    return made.page(TOOL, room.title, room.about, "\n".join(lines))
+
+
+def module_part(home: str, shown: Shown) -> Iterator[str]:
+    """A heading, what the module says of itself, and its public names."""
+    module = importlib.import_module(home)
+    yield from (f"## {home}", "", *described(module))
+    listed = sorted(
+        module.__all__, key=lambda name: _bases_first(getattr(module, name))
+    )
+    yield from every(home, module, listed, shown)
 
 
 def every(
-    prefix: str, module: ModuleType, listed: list[str], shown: Shown
+    prefix: str,
+    module: ModuleType,
+    listed: list[str],
+    shown: Shown,
+    level: str = "###",
 ) -> Iterator[str]:
     for name in listed:
-        yield from entry(f"{prefix}.{name}", getattr(module, name), shown)
+        yield from entry(f"{prefix}.{name}", getattr(module, name), shown, level)
 
 
 def _bases_first(value: Any) -> int:
@@ -145,24 +352,24 @@ def _bases_first(value: Any) -> int:
 
 
 def errors(listed: list[str]) -> Iterator[str]:
-    """Errors by name; a page of their own says more."""
-    yield "[Errors](errors.md) lists every message with its cause and the way out."
+    """Errors by name; pages of their own say more."""
+    yield "[Errors](../errors/index.md) lists every message and what to do about it."
     yield ""
     for name in listed:
         first = " ".join(described(getattr(dither, name))).partition("Way out:")[0]
-        yield f"- `dither.{name}`: {first.strip()}"
+        target = f"../errors/index.md#dither.{name}"
+        yield f"- [`dither.{name}`]({target}): {first.strip()}"
     yield ""
 
 
-def entry(name: str, value: Any, shown: Shown) -> Iterator[str]:
+def entry(name: str, value: Any, shown: Shown, level: str = "###") -> Iterator[str]:
     """A heading, how it is called, what it does, and what a class has besides."""
-    yield f"### {name}"
-    yield ""
+    yield from (f"{level} {name} {{ #{name} }}", "")
     if not callable(value):
         yield from _constant(name, value)
         return
     if not isinstance(value, type) or not issubclass(value, enum.Enum):
-        yield from ("```py", signature(name, value), "```", "")
+        yield from (UNSEARCHED, signature(name, value), "```", "")
     yield from described(value)
     if inspect.isclass(value):
         yield from members(name, value, shown)
@@ -173,7 +380,20 @@ def _constant(name: str, value: Any) -> Iterator[str]:
         lines = (f"{key}: {one}" for key, one in value.items())
         yield from ("```text", *lines, "```", "")
         return
-    yield from ("```py", f"{name} = {value!r}", "```", "", *described(type(value)))
+    yield from ("```py", *_assigned(name, value), "```", "", *described(type(value)))
+
+
+def _assigned(name: str, value: Any) -> list[str]:
+    """A constant on one line, or a record with a field a line."""
+    line = f"{name} = {value!r}"
+    if len(line) <= WIDTH or not dataclasses.is_dataclass(value):
+        return [line]
+    fields = [
+        f"    {one.name}={getattr(value, one.name)!r},"
+        for one in dataclasses.fields(value)
+        if one.repr
+    ]
+    return [f"{name} = {type(value).__name__}(", *fields, ")"]
 
 
 def members(name: str, kind: type, shown: Shown) -> Iterator[str]:
@@ -190,7 +410,8 @@ def members(name: str, kind: type, shown: Shown) -> Iterator[str]:
         else:
             again.setdefault(first, []).append(member)
     for first, listed in again.items():
-        yield f"- as in `{first}`: {', '.join(f'`{member}`' for member in listed)}"
+        same = ", ".join(f"`{member}`" for member in listed)
+        yield f"- The same as in {link(first)}: {same}"
     if found:
         yield ""
 
@@ -310,8 +531,8 @@ def _paragraph(text: str) -> list[str]:
     if text.startswith("    "):
         return ["```text", *inspect.cleandoc(text).splitlines(), "```"]
     joined = " ".join(text.split())
-    return [REFERENCE.sub(r"[\2](\1)", joined)]
+    return [REFERENCE.sub(r"[\2](../\1)", joined)]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    made.write(pages())

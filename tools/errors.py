@@ -1,8 +1,8 @@
-"""Writes docs/errors.md, the index of all errors, from the source: `python
+"""Writes docs/errors/, the list of all errors by topic, from the source: `python
 tools/errors.py`.
 
 Every message that is raised is read off the syntax tree: what is fixed in it as it
-stands, what is filled in later as an ellipsis. A test compares the page with the
+stands, what is filled in later as an ellipsis. A test compares the pages with the
 source, so no message is typed in.
 """
 
@@ -12,32 +12,135 @@ import ast
 import functools
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script
+
+from dither.errors import MissingExtra, sentence
+from tools import pages as made
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dither"
-PAGE = ROOT / "docs" / "errors.md"
+TOOL = "tools/errors.py"
 FILLED = "…"
 MOST = 8
 """How many forms of one message are shown."""
 DEEPEST = 4
 """How many names are followed from a message to its parts."""
-IMPERATIVE = re.compile(r"(state|say|write|choose|name) ")
+IMPERATIVE = re.compile(r"(state|say|write|choose|name|pass) ")
+WAY_OUT = re.compile(
+    r"[;:.] (?=(?:did you mean|there (?:is|are) .* only|(?:or )?(?:add|aggregate|allow|ask|call|cast|change|check|choose|"
+    r"clamp|close|compare|connect|convert|copy|count|cut|declare|divide|drop|enter|export|fit|give|group|group by|install|"
+    r"join|keep|leave|list|load|look|lower|make|merge|move|name|open|order|pass|pick|put|raise|read|remove|rename|repeat|"
+    r"replace|reset|restore|round|run|save|say|select|set|spell|split|start|state|store|swap|take|thaw|train|try|turn|update|upgrade|use|wait|"
+    r"wrap|write)\b))",
+    re.IGNORECASE,
+)
+"""What stands before the way out of a message."""
+RANGE = ("above", "below", "between", "from", "such")
+NO_NOUN = ("as", "fewer", "for", "less", "named", "smaller:", "stated")
+"""Words after "must be" that cannot follow "pass" alone."""
+ADJECTIVES = ("positive", "finite")
+AS_SAID = "do as the message says"
+"""What to do about a message that is nothing but what to do."""
+AS_ENDS = "the end of the message says what to do"
+"""What to do if the way out is filled in."""
 PROBLEMS = ("problem", "problem_at")
-HEAD = """\
-# Errors
+INTRODUCTION = """\
+Every error that Dither raises on purpose, what it means, and what to do. Choose the topic by what you were doing, or by
+the module in the last lines of the traceback. To find a message by its text, search for two or three of its longer words in
+quotation marks.
 
-Every error that Dither raises on purpose, with its cause and the way out. This page is made from the source by
-`python tools/errors.py`; … stands for what the message fills in: a name, a number, a place. No message ever holds a
-value from private rows.
-
-```
-{tree}
-```
+In a message, … stands for what is filled in: a name, a number, a place. No message ever holds a value from private rows.
 """
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A page: its title, what its readers were doing, and the modules it covers, each
+    with all that is below it.
+    """
+
+    title: str
+    doing: str
+    modules: tuple[str, ...]
+
+
+TOPICS = {
+    "sql": Topic(
+        "SQL questions",
+        "You asked a question in SQL or as a data-frame expression, or previewed one.",
+        ("query", "question", "table", "release", "dataset", "cost"),
+    ),
+    "tables": Topic(
+        "Tables and catalogues",
+        "You opened or declared a table: a file, a data frame, a database, a catalogue.",
+        (
+            *("query.open", "query.load", "query.database", "query.draft"),
+            *("query.catalogue", "query.engines", "query.plugins", "frames"),
+        ),
+    ),
+    "budgets": Topic(
+        "Budgets and ledgers",
+        "You opened a ledger or an account, charged it, shared it, or verified it.",
+        ("ledger", "query.account"),
+    ),
+    "arrays": Topic(
+        "Arrays, mechanisms and guarantees",
+        "You released a statistic of an array, used a mechanism, or composed guarantees.",
+        ("query.arrays", "mechanisms", "noise", "privacy", "by_name", "items", "ids"),
+    ),
+    "devices": Topic(
+        "Devices",
+        "You wrote a task, answered it on a device, collected messages, or estimated.",
+        ("local",),
+    ),
+    "training": Topic(
+        "Training",
+        "You trained a model: alone, on clients, in hospitals, or with teachers that vote.",
+        ("learn",),
+    ),
+    "estimators": Topic(
+        "Estimators",
+        "You fitted an estimator in the style of scikit-learn, or searched its parameters.",
+        ("learn.estimators",),
+    ),
+    "sciences": Topic(
+        "Sciences",
+        "You released graphs, maps, genomes, trials, a census, or synthetic tables.",
+        ("science",),
+    ),
+    "explaining": Topic(
+        "Explanations and audits",
+        "You asked what an ε means, planned, drew a picture, audited, or ran an attack.",
+        ("explain", "audit", "chart", "axes", "picture", "text"),
+    ),
+    "commands": Topic(
+        "Command line",
+        "You ran `dither` in a terminal. Other messages that it prints are on the page of"
+        " their topic.",
+        ("cli", "terminal", "progress"),
+    ),
+}
+
+
+def topic_of(module: str) -> str:
+    """The page of a module: that of the longest name above it."""
+    below = f"{module.removeprefix('dither.')}."
+    found = [
+        (len(one), name)
+        for name, topic in TOPICS.items()
+        for one in topic.modules
+        if below.startswith(f"{one}.")
+    ]
+    if not found:
+        raise ValueError(f"no topic has {module}: add it to TOPICS in {TOOL}")
+    return max(found)[1]
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -96,12 +199,8 @@ class Module:
 
     def _missing(self, call: ast.Call) -> Raised:
         package, extra = (self.texts(argument, None)[0] for argument in call.args)
-        return Raised(
-            self.name,
-            "MissingExtra",
-            f"this needs {package}",
-            f"pip install 'dither[{extra}]'",
-        )
+        cause, way_out = parted(str(MissingExtra(package, extra)))
+        return Raised(self.name, "MissingExtra", cause, way_out)
 
     def _calls(
         self, node: ast.AST, inside: Function | None
@@ -124,7 +223,7 @@ class Module:
         ):
             if len(text.replace(FILLED, "").strip(" :;,.")) > 3:
                 cause, way_out = parted(text)
-                shown = f"{argument}: {cause}" if argument else cause
+                shown = sentence(argument, cause) if argument else cause
                 yield Raised(self.name, kind, shown, way_out)
 
     def texts(
@@ -171,7 +270,20 @@ class Module:
             ]
             if found:
                 return found[:MOST]
-        return [FILLED]
+        other = self._imported(name)
+        return [FILLED] if other is None else other._named(name, None, depth)
+
+    def _imported(self, name: str) -> Module | None:
+        """The module of Dither from which this one imports a name."""
+        sources = (
+            node.module
+            for node in self.tree.body
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level
+            if any(alias.name == name and not alias.asname for alias in node.names)
+        )
+        source = next(sources, "")
+        path = SOURCE.parent / f"{source.replace('.', '/')}.py"
+        return _module_at(path) if path.is_file() else None
 
     def _listed(self, name: str, wanted: ast.expr, depth: int) -> list[str]:
         """The texts that a table of the module holds: under one key, or under any where
@@ -212,15 +324,25 @@ class Module:
         found = [
             text for one, value in returns for text in self.texts(value, one, depth)
         ]
-        return list(dict.fromkeys(found))[:MOST] or [FILLED]
+        if made:
+            return list(dict.fromkeys(found))[:MOST] or [FILLED]
+        other = self._imported(name)
+        return [FILLED] if other is None else other._returned(name, depth)
+
+
+@functools.cache
+def _module_at(path: Path) -> Module:
+    return Module.of(path)
 
 
 UNNAMED = (
+    "CollectorError",
     "DeviceError",
     "DitherError",
     "EngineFailed",
     "BudgetExceeded",
     "LedgerError",
+    "MachineFailed",
     "AccountFrozen",
     "MissingExtra",
 )
@@ -239,21 +361,34 @@ def _assigns(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """A message as its cause and the way out: what follows the first semicolon, or what
-    something must be.
+    """A message as its cause and the way out: what begins with an imperative, else what
+    follows the first semicolon, or what something must be.
     """
+    found = WAY_OUT.search(text)
+    if found:
+        return text[: found.start()], text[found.end() :]
     cause, _, way_out = text.partition("; ")
-    if way_out:
+    if way_out.strip(f"{FILLED} "):
         return cause, way_out
     if IMPERATIVE.match(text):
-        return "it is not clear what is wanted", text
-    _, must, wanted = text.partition("must ")
-    wanted = wanted.partition(", not …")[0]
-    if not must:
-        return text, ""
-    return text, f"pass {wanted[3:]}" if wanted.startswith(
-        "be "
-    ) else f"let it {wanted}"
+        return text, AS_SAID
+    _, must, wanted = cause.partition("must ")
+    advised = _advised(wanted.partition(", not …")[0]) if must else ""
+    filled = way_out or cause.endswith((f": {FILLED}", f", {FILLED}"))
+    return cause, advised or (AS_ENDS if filled else "")
+
+
+def _advised(wanted: str) -> str:
+    """What to do about something that must be what is wanted; empty if the cause says
+    it already.
+    """
+    verb, _, rest = wanted.partition(" ")
+    first = rest.partition(" ")[0]
+    if verb == "lie" or (verb == "be" and first in RANGE):
+        return f"pass a value {rest}"
+    if verb != "be" or first in NO_NOUN:
+        return ""
+    return f"pass {'a value that is ' * (first in ADJECTIVES)}{rest}"
 
 
 def _items(table: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
@@ -278,59 +413,98 @@ def found() -> tuple[Raised, ...]:
     )
 
 
-def page() -> str:
-    """The page as the source has it."""
-    tree = (
-        ast.get_docstring(ast.parse((SOURCE / "errors.py").read_text(encoding="utf-8")))
-        or ""
-    )
-    drawn = "\n".join(
-        line.removeprefix("    ")
-        for line in tree.splitlines()
-        if line.startswith("    ")
-    )
-    every = found()
-    sections = [_section(name, kind, every) for name, kind in classes().items()]
-    return "\n".join([HEAD.format(tree=drawn), *sections])
+def pages() -> made.Pages:
+    """The pages as the source has them."""
+    topics = {f"errors/{name}.md": _topic(name) for name in TOPICS}
+    return {"errors/index.md": _overview(), **topics}
 
 
-def _section(name: str, kind: ast.ClassDef, every: tuple[Raised, ...]) -> str:
-    means, way_out = described(kind)
-    lines = [
-        f"## {name}",
-        "",
-        means,
-        "",
-        f"**Way out.** {way_out[:1].upper()}{way_out[1:]}",
-        "",
+def _overview() -> str:
+    """The topics, how the kinds of errors hang together, and what each one means."""
+    topics = [
+        f"| [{topic.title}]({name}.md) | {topic.doing} | {_modules(topic)} |"
+        for name, topic in TOPICS.items()
     ]
-    mine = [one for one in every if one.kind == name]
-    for module in dict.fromkeys(one.module for one in mine):
-        lines += [
-            f"### {module} ({name})",
-            "",
-            "| what is wrong | what to do |",
-            "|---|---|",
-        ]
-        lines += [
-            (
-                f"| {_cell(one.cause)} | "
-                f"{_cell(one.way_out if one.way_out.strip(' …?') else way_out)} |"
-            )
-            for one in mine
-            if one.module == module
-        ]
-        lines.append("")
+    return made.page(
+        TOOL,
+        "Errors",
+        INTRODUCTION,
+        "\n".join(
+            ["| topic | what you were doing | modules |", "|---|---|---|", *topics]
+        ),
+        "## Kinds of errors",
+        "Every error is a `DitherError`; below it:",
+        "\n".join(["```text", _tree(), "```"]),
+        *(_kind(name, kind) for name, kind in classes().items()),
+    )
+
+
+def _modules(topic: Topic) -> str:
+    """The modules of a topic that raise anything, themselves or below."""
+    names = [f"dither.{module}" for module in topic.modules]
+    raising = [f"{one.module}." for one in found()]
+    return ", ".join(
+        f"`{name}`"
+        for name in names
+        if any(one.startswith(f"{name}.") for one in raising)
+    )
+
+
+def _tree() -> str:
+    """The kinds of errors, as the source draws them."""
+    drawn = ast.parse((SOURCE / "errors.py").read_text(encoding="utf-8"))
+    lines = (ast.get_docstring(drawn) or "").splitlines()
+    return "\n".join(
+        line.removeprefix("    ") for line in lines if line.startswith("    ")
+    )
+
+
+def _kind(name: str, kind: ast.ClassDef) -> str:
+    means, way_out = described(kind)
+    said = f"**What to do.** {way_out[:1].upper()}{way_out[1:]}"
+    return "\n".join([f"### {name} {{ #dither.{name} }}", "", means, "", said])
+
+
+def _topic(name: str) -> str:
+    """The messages of a topic, by module and by kind of error."""
+    topic = TOPICS[name]
+    mine = [one for one in found() if topic_of(one.module) == name]
+    modules = dict.fromkeys(one.module for one in mine)
+    parts = [
+        _module(module, [one for one in mine if one.module == module])
+        for module in modules
+    ]
+    return made.page(TOOL, f"Errors: {topic.title}", topic.doing, SAID, *parts)
+
+
+SAID = (
+    "The messages are listed by the module that raises them. In a message, … stands for "
+    "what is filled in. [Errors](index.md) explains the kinds."
+)
+
+
+def _module(module: str, raised: list[Raised]) -> str:
+    lines = [f"## {module} {{ #{module} }}", ""]
+    for name, kind in classes().items():
+        mine = [one for one in raised if one.kind == name]
+        if mine:
+            lines += [f"| [{name}](index.md#dither.{name}) | what to do |"]
+            lines += ["|---|---|"]
+            lines += [_row(one, described(kind)[1]) for one in mine]
+            lines.append("")
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
-    """A text on one line of a table, shown as it is."""
-    plain = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-    for sign in "*_`[":
-        plain = plain.replace(sign, f"\\{sign}")
-    return plain
+def _row(one: Raised, usual: str) -> str:
+    """A message and what to do: as it says, or as is usual for its kind. Nothing is
+    usual for an argument: its message says what it must be.
+    """
+    says = one.way_out.strip(" …?")
+    otherwise = "" if one.kind == "ArgumentError" else usual
+    return (
+        f"| {made.cell(one.cause)} | {made.cell(one.way_out if says else otherwise)} |"
+    )
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    made.write(pages())

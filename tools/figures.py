@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,8 +22,10 @@ from bench.federated import page as federated  # noqa: E402
 from bench.fitting import page as fitting  # noqa: E402
 from bench.race import page as race  # noqa: E402
 from bench.synth import page as synth  # noqa: E402
+from bench.unmet import page as unmet  # noqa: E402
 from bench.voting import page as voting  # noqa: E402
 
+ENDS = (", smallest", ", largest")
 SIZES = ("1 M rows", "10 M rows", "100 M rows")
 PAGES = (
     "README.md",
@@ -45,6 +48,9 @@ TRAINED = re.compile(r"(<!-- examples: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL
 AVERAGED = re.compile(r"(<!-- federated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FITTED = re.compile(r"(<!-- fitted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 VOTED = re.compile(r"(<!-- voted: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+UNMET = re.compile(r"(<!-- unmet -->\n).*?(<!-- end -->)", re.DOTALL)
+CHARGED = re.compile(r"(<!-- ledger -->\n).*?(<!-- end -->)", re.DOTALL)
+COMPARED = re.compile(r"(<!-- smoke -->\n).*?(<!-- end -->)", re.DOTALL)
 ATTACKED = re.compile(r"(<!-- attacks -->\n).*?(<!-- end -->)", re.DOTALL)
 RACED = re.compile(
     r"(<!-- race: ([\w ]+): ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL
@@ -69,6 +75,74 @@ def attacks() -> str:
     """How often each attack is right, without protection and about a release."""
     path = ROOT / "bench" / "results" / "attacks.json"
     return attacked(json.loads(path.read_text(encoding="utf-8"))["rows"])
+
+
+def stored(name: str) -> dict[tuple[str, str, str], float | None]:
+    """The values of a results file by case, system and metric."""
+    path = ROOT / "bench" / "results" / f"{name}.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {(row["case"], row["system"], row["metric"]): row["value"] for row in rows}
+
+
+def spread(
+    values: dict[tuple[str, str, str], float | None],
+    case: str,
+    system: str,
+    metric: str,
+) -> str:
+    """A median with the smallest and the largest value."""
+    found = (values[case, system, metric + one] for one in ("", *ENDS))
+    middle, low, high = (
+        f"{value:,.0f}" if value is not None and value >= 1000 else got(value)
+        for value in found
+    )
+    return f"{middle} ({low} to {high})"
+
+
+def ledger() -> str:
+    """Rates and shares of durable charges, how they were counted, and the disk."""
+    values = stored("ledger")
+    rate, share = "durable commits per second", "share of the bare rate"
+    lines = [
+        "| | charges a second | bare | share, median (smallest to largest) | counted |",
+        "|---|---|---|---|---|",
+    ]
+    for case in dict.fromkeys(key[0] for key in values if key[2] == share):
+        rates = [f"{values[case, one, rate]:,.0f}" for one in ("dither", "bare")]
+        turns, processes, each = (
+            f"{values[case, 'both', metric]:.0f}"
+            for metric in ("turns", "processes", "commits of each process in a turn")
+        )
+        counted = f"{turns} turns × {processes} × {each} commits"
+        shown = spread(values, case, "dither", share)
+        lines.append(f"| {case} | {' | '.join(rates)} | {shown} | {counted} |")
+    return "\n".join([*lines, "", *ledger_costs(values)]) + "\n"
+
+
+def ledger_costs(values: dict[tuple[str, str, str], float | None]) -> Iterator[str]:
+    """CPU time of a charge, and how long an fsync takes, by place."""
+    cpu, fsync = "CPU-microseconds of a commit", "fsync of 4 KiB"
+    yield "| microseconds | a charge, CPU time | bare, CPU time |"
+    yield "|---|---|---|"
+    for case in dict.fromkeys(key[0] for key in values if key[2] == cpu):
+        used = [f"{values[case, one, cpu]:.0f}" for one in ("dither", "bare")]
+        yield f"| {case} | {' | '.join(used)} |"
+    yield ""
+    yield "| microseconds | median (smallest to largest) |"
+    yield "|---|---|"
+    for place in [key[0] for key in values if key[1:] == (fsync, "microseconds")]:
+        yield f"| {fsync}, {place} | {spread(values, place, fsync, 'microseconds')} |"
+
+
+def smoke() -> str:
+    """The committed ratios with their spread."""
+    values = stored("smoke")
+    lines = ["| CPU time of | over that of | ratio |", "|---|---|---|"]
+    for case in dict.fromkeys(key[0] for key in values):
+        mine, _, floor = case.partition(", over ")
+        shown = spread(values, case, "dither", "ratio")
+        lines.append(f"| {mine} | {floor} | {shown} |")
+    return "\n".join(lines) + "\n"
 
 
 def growth() -> str:
@@ -162,6 +236,11 @@ def filled(text: str) -> str:
         lambda found: found[1] + federated.table(found[2]) + found[3], grown
     )
     grown = ATTACKED.sub(lambda found: found[1] + attacks() + found[2], grown)
+    grown = UNMET.sub(
+        lambda found: found[1] + unmet(ROOT / "bench" / "results") + found[2], grown
+    )
+    grown = CHARGED.sub(lambda found: found[1] + ledger() + found[2], grown)
+    grown = COMPARED.sub(lambda found: found[1] + smoke() + found[2], grown)
     return RACED.sub(
         lambda found: found[1] + race.table(found[2], found[3]) + found[4], grown
     )

@@ -20,6 +20,8 @@ BLOCK = re.compile(
     r"|^<!-- test\n.*?^-->$",
     re.MULTILINE | re.DOTALL,
 )
+FRONT = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+"""What a page tells the site, not its readers"""
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -30,7 +32,7 @@ def place(page: Path) -> Path:
 
 def notebook(page: Path) -> str:
     """The notebook of a page, as a file's text."""
-    cells = list(_cells(page.read_text(encoding="utf-8")))
+    cells = list(_cells(FRONT.sub("", page.read_text(encoding="utf-8"))))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     held = {

@@ -3,9 +3,6 @@
 It counts the functions and files that the question passes, and how often it crosses
 from one file, or from one folder, into another, and writes the path into
 docs/architecture.md. A test compares the page with the source.
-
-What stands under "before" in bench/path.json was counted by this tool too, on the
-commit ac755e1, the last one before the query room was rebuilt.
 """
 
 from __future__ import annotations
@@ -124,10 +121,9 @@ def files_table(files: list[str]) -> str:
 
 
 def counts_table(counts: dict[str, dict[str, int]]) -> str:
-    """What was counted before the room was rebuilt, and what is now."""
-    before, now = counts["before"], counts["now"]
-    lines = ["| the same question passes | before | now |", "|---|---|---|"]
-    lines += [f"| {what} | {before[what]:,} | {now[what]:,} |" for what in before]
+    """What the question passes on its way."""
+    lines = ["| the question passes | |", "|---|---|"]
+    lines += [f"| {what} | {number:,} |" for what, number in counts["now"].items()]
     return "\n".join(lines) + "\n"
 
 
@@ -139,7 +135,7 @@ def page(text: str, files: list[str], counts: dict[str, dict[str, int]]) -> str:
 
 def main() -> None:
     path = question()
-    counts = json.loads(RESULT.read_text(encoding="utf-8")) | {"now": path.summary}
+    counts = {"now": path.summary}
     RESULT.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(page(text, path.files, counts), encoding="utf-8")
