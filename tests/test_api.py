@@ -7,17 +7,34 @@ import enum
 import pytest
 
 import dither
-from tools.api import PAGE, described, entry, names, page, signature
+from tools.api import ERRORS, described, entry, link, names, pages, places, signature
+from tools.pages import outdated
 
 
-def test_the_page_is_made_from_the_source() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run python tools/api.py"
+def test_the_pages_are_made_from_the_source() -> None:
+    assert outdated(pages()) == [], "run python tools/api.py"
 
 
 def test_every_public_name_is_there() -> None:
     shown = {name for listed in names().values() for name in listed}
     assert shown == {*dither.__all__, "open", "sum"} - {"__version__"}
-    assert {"## dither.explain", "## dither.audit"} <= set(page().splitlines())
+    assert {"explain", "audit", "learn-pate"} <= set(places().values())
+
+
+def test_every_name_has_an_anchor_of_its_own() -> None:
+    made = pages()
+    listed = {f"dither.{name}" for name in names()[ERRORS]}  # on the pages of errors
+    for name in places().keys() - listed:
+        page = made[f"api/{places()[name]}.md"]
+        assert page.count(f"## {name} {{ #{name} }}\n") == 1, name
+
+
+def test_a_name_links_to_its_page() -> None:
+    assert link("dither.Account") == "[`dither.Account`](ledger.md#dither.Account)"
+    assert link("dither.Dataset.sql") == (
+        "[`dither.Dataset.sql`](dither.md#dither.Dataset)"
+    )
+    assert link("other.Name") == "`other.Name`"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +69,7 @@ def test_a_function_is_shown_as_it_is_called() -> None:
 def test_a_docstring_becomes_paragraphs() -> None:
     assert [line for line in described(short) if line] == [
         "What it does.",
-        "More about `it`, in two lines; see [query](proofs/query.md).",
+        "More about `it`, in two lines; see [query](../proofs/query.md).",
         "**Guarantee:** none.",
         "**Why:** it is a test.",
     ]
@@ -88,7 +105,7 @@ def test_members_of_a_base_are_described_once(monkeypatch: pytest.MonkeyPatch) -
     assert "- `one() -> int`: The first." in entry("d.Base", Base, shown)
     assert list(entry("d.Derived", Derived, shown))[-3:] == [
         "- `two`: The second.",
-        "- as in `d.Base`: `one`",
+        "- The same as in `d.Base`: `one`",
         "",
     ]
     assert list(entry("d.Colour", Colour, shown))[-2:] == ["- `RED`: `'red'`", ""]

@@ -112,7 +112,7 @@ def test_the_first_hour(newcomer: Installed) -> None:
     asked = works(newcomer, "query", "data.toml", COUNT, "--epsilon", "0.5")
     assert "receipt" in asked
     assert "data" in works(newcomer, "budget", "data.toml")
-    assert "answered from the book" in works(
+    assert "this is the stored answer" in works(
         newcomer, "query", "data.toml", COUNT, "--epsilon", "0.5"
     )
 
@@ -126,17 +126,17 @@ def test_the_first_hour(newcomer: Installed) -> None:
     declare(catalogue, ("epsilon = 1.0 ", "epsilon = 2.0 "))
     assert "A" in works(newcomer, "query", "data.toml", BY_WARD, "--epsilon", "0.9")
 
-    assert "answered from the book" in works(
+    assert "this is the stored answer" in works(
         newcomer, "query", "data.toml", BY_WARD, "--epsilon", "0.9"
     )
 
-    assert "up to line" in works(newcomer, "backup", "data.toml", "copy.db")
+    assert "at least the lines up to" in works(
+        newcomer, "backup", "data.toml", "copy.db"
+    )
     exported = works(newcomer, "log", "export", "data.toml").splitlines()
     assert len(exported) >= 4
     assert all(json.loads(line) for line in exported)
-    assert "is as it was written" in works(
-        newcomer, "log", "verify", "data.toml", "--whole"
-    )
+    assert "is unchanged" in works(newcomer, "log", "verify", "data.toml", "--whole")
     assert "COUNT(*)" in works(newcomer, "log", "data.toml")
     assert "in plain words" in works(newcomer, "explain", "0.5")
     # A false alarm: once in 1e9
@@ -150,7 +150,7 @@ def test_the_first_hour(newcomer: Installed) -> None:
         "--confidence",
         "0.999999999",
     ]
-    assert "is refuted, which proves nothing" in works(newcomer, *audit)
+    assert "is refuted. This is not a proof" in works(newcomer, *audit)
 
 
 PYTHON = """

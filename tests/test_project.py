@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 import importlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -107,13 +106,14 @@ def strays(text: str) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in MODULES if "noise" not in path.parts],
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
-def test_only_noise_draws_randomness(path: Path) -> None:
-    assert strays(path.read_text(encoding="utf-8")) == []
+def test_only_noise_draws_randomness() -> None:
+    found = {
+        str(path.relative_to(SOURCE)): strays(path.read_text(encoding="utf-8"))
+        for path in MODULES
+        if "noise" not in path.parts
+    }
+    assert len(found) > 500
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,13 @@ def test_nothing_is_left_unfinished(folder: str) -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
-    "path", MODULES, ids=lambda path: str(path.relative_to(SOURCE))
-)
-def test_every_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_module_says_what_it_is() -> None:
+    silent = [
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
 
 
 def test_versions_agree() -> None:
@@ -180,28 +182,6 @@ def test_versions_agree() -> None:
     assert changes is not None
     assert __version__ == citation.group(1) == changes.group(1)
     assert PROJECT["dynamic"] == ["version"]
-
-
-def test_ci_can_be_run() -> None:
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
-    assert "bash .ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(
-        encoding="utf-8"
-    )
-
-
-def test_ci_tries_every_python() -> None:
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
-    tried = re.search(r"^VERSIONS=\((.*)\)$", script, re.MULTILINE)
-    smoke = re.search(r"^SMOKE=\((.*?)^\)$", script, re.MULTILINE | re.DOTALL)
-    assert tried is not None
-    assert smoke is not None
-    assert tried.group(1).split() == named
-    assert [
-        path for path in smoke.group(1).split() if not (ROOT / path).is_file()
-    ] == []
-    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    assert all(f'"{version}"' in workflow for version in named)
 
 
 def requirement_names(requirements: list[str]) -> set[str]:
