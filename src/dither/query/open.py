@@ -70,12 +70,11 @@ def open(
     Say what is public about a table: `unit` (the column with a person's id, or "row"
     where each row is a person; it must be said. `Unit("patient_id", "replace",
     given=["total of each ward"])` lists exact facts that are published beside all
-    answers), `bounds`, `keys`, `types` of text columns (in CSV files, bounds that are
-    whole numbers mean a column of whole numbers: write (0.0, 1.0) if values have
-    decimals, which are NULL otherwise), `rows` (the most that one unit has), `totals`
-    (the most that its values of a column add up to), `population` (from which δ
-    follows), and `budget`: the ε of its account, (ε, δ), or an open account. Of several
-    tables it is said by table:
+    answers), `bounds`, `keys`, `types` of text columns (in CSV files, numbers with
+    bounds are real unless "integer" is declared, which grouping by them needs), `rows`
+    (the most that one unit has), `totals` (the most that its values of a column add up
+    to), `population` (from which δ follows), and `budget`: the ε of its account,
+    (ε, δ), or an open account. Of several tables it is said by table:
     bounds={"visits": {"age": (0, 110)}}, rows={"visits": 50}; `unit` is a column that
     all have, or {"visits": "patient_id", "patients": "id"}; `public` names tables that
     are about nobody, `links` how rows without an id find their owner: {"diagnoses":

@@ -40,7 +40,7 @@ def test_texts_are_read_as_declared() -> None:
     assert {field.name: field.type for field in table.fields} == {
         "patient_id": Type.TEXT,
         "ward": Type.TEXT,
-        "age": Type.INTEGER,
+        "age": Type.REAL,
         "weight": Type.REAL,
         "day": Type.DATE,
         "seen": Type.TIMESTAMP,
@@ -192,3 +192,16 @@ def test_delta_is_stated_or_usual_or_none() -> None:
     assert declare("v", TEXTS, unit="row", population=2500, delta=1e-5).delta == 1e-5
     assert declare("v", TEXTS, unit="row", population=2500, delta=0).delta == 0
     assert declare("v", TEXTS, unit="row").delta == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "type_"),
+    [
+        ({}, Type.REAL),
+        ({"keys": {"age": [1, 2]}}, Type.INTEGER),
+        ({"types": {"age": "integer"}}, Type.INTEGER),
+    ],
+)
+def test_bounds_alone_imply_no_whole_numbers(more: Any, type_: Type) -> None:
+    found = declare("visits", {"age": None}, unit="row", bounds={"age": (0, 9)}, **more)
+    assert found.tables[0].field("age").type is type_

@@ -53,7 +53,8 @@ def declare(
     `schema` gives its columns: a type where the source has types, None if it holds
     strings (CSV). A schema that is None has no names either (JSON); then the columns
     are those that are declared. A column of strings is read as `types` declare, else as
-    its bounds or keys imply, else as text: nothing is inferred from the data (rule R6).
+    its bounds or keys imply (bounds alone never imply whole numbers), else as text:
+    nothing is inferred from the data (rule R6).
     """
     stated = Stated.of(bounds, keys, types, totals)
     whom = unit_of(unit, () if schema is None else schema)
@@ -263,9 +264,14 @@ class Stated:
             return _type(name, written)
         if stored is not None:
             return stored
-        if bounds is not None:
-            return type_of_bounds(f"bounds of {name}", *bounds)
-        return Type.TEXT if not keys else type_of_keys(f"keys of {name}", keys)
+        listed = type_of_keys(f"keys of {name}", keys) if keys else Type.TEXT
+        if bounds is None:
+            return listed
+        implied = type_of_bounds(f"bounds of {name}", *bounds)
+        # Bounds such as (0, 500) are written for decimals too, and as whole numbers these
+        # would be NULL in silence. Grouping by such a column says what to declare.
+        whole = implied is Type.INTEGER and listed is not Type.INTEGER
+        return Type.REAL if whole else implied
 
 
 def _ends(name: str, bounds: Any) -> tuple[Any, Any]:
