@@ -14,7 +14,7 @@ NOTES = (
     "Each answer is computed without noise and compared with plain SQL in DuckDB.",
     "A wrong one ends the run without a result.",
     "`make test-full` asks a twelfth of the questions on the "
-    "cluster, and a local Spark the others.",
+    "cluster, and a local Spark every second one of the others.",
 )
 WORLDS, QUESTIONS, VERSIONS = 10, 3, 9
 NEIGHBOURS = "Spark, neighbouring databases"

@@ -19,4 +19,5 @@ HERE_IN_QUICK = [
     for _, alike in groupby(OTHERS, lambda one: one.file)
     for one in list(alike)[1:2]
 ]
-HERE_IN_FULL = [one for one in OTHERS if one not in HERE_IN_QUICK]
+# Every second one: what is asked of Spark takes a second or two
+HERE_IN_FULL = [one for one in OTHERS if one not in HERE_IN_QUICK][::2]
