@@ -564,7 +564,8 @@ class Release:
         limits, the words that say so.
         """
         rows = self.rows(confidence)
-        if self.limits is None:
+        # A row of some releases is about several entries
+        if self.limits is None or len(rows) != np.size(self.value):
             return [None] * len(rows)
         ends = (np.broadcast_to(end, np.shape(self.value)) for end in self.limits)
         known = zip(*(end.reshape(-1).tolist() for end in ends), strict=True)

@@ -196,3 +196,9 @@ def test_an_array_without_information_says_so() -> None:
     assert "no information" not in str(nothing.round())
     assert dither.variance([1.0], bounds=(0, 10), epsilon=1.0).limits == (0.0, 25.0)
     assert dither.quantile([1.0], 0.5, bounds=(0, 10), epsilon=1.0).limits == (0, 10)
+
+
+def test_rows_about_several_entries_are_shown_as_they_are() -> None:
+    graph = dither.science.graphs.degrees([(0, 1), (1, 2)], epsilon=1.0, vertices=3)
+    assert "no information" not in str(graph)
+    assert graph.to_json()

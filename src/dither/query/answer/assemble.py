@@ -18,7 +18,7 @@ from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
 from dither.query.operations.expressions import AggregateLeaf, Expr
 from dither.query.plan.plan import Clipping, Measurement, Plan
-from dither.query.plan.vectors import Kind, Vector
+from dither.query.plan.vectors import KINDS, Kind, Vector
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import ANYWHERE, NOTHING, OPEN, Ends, Hidden
@@ -209,16 +209,16 @@ class Answer:
     @cached_property
     def _declared(self) -> list[Ends]:
         """The range of each aggregate that follows from what was declared."""
+        vectors = {
+            index: one.vector
+            for one in self.plan.measurements
+            for index in one.vector.aggregates
+        }
         found = []
         for index, aggregate in enumerate(self.plan.question.aggregates):
-            vector = next(
-                one.vector
-                for one in self.plan.measurements
-                if index in one.vector.aggregates
-            )
-            low, high = known_of(aggregate, vector)
-            shown = CALENDAR.get(vector.args[0].type) if vector.args else None
-            tree = shown is not None and vector.kind is Kind.TREE
+            low, high = known_of(aggregate, vectors.get(index))
+            shown = CALENDAR.get(aggregate.args[0].type) if aggregate.args else None
+            tree = KINDS[aggregate.function] is Kind.TREE
             found.append((shown(low), shown(high)) if shown and tree else (low, high))
         return found
 

@@ -12,10 +12,12 @@ from dither.query.statistics.totals import SIDES
 __all__ = ["known_of"]
 
 
-def known_of(aggregate: Aggregate, vector: Vector) -> Ends:
+def known_of(aggregate: Aggregate, vector: Vector | None) -> Ends:
     """The ends between which an aggregate lies whatever the data; of a quantile, as
-    edges of its leaves.
+    edges of its leaves. A count needs no vector of its own.
     """
+    if vector is None:
+        return SIDES[1]
     match vector.kind:
         case Kind.TREE:
             leaves = vector.leaves
