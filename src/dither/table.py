@@ -42,7 +42,7 @@ from dither.text import (
     level,
     missing,
     quantity,
-    tells,
+    told,
     told_nothing,
 )
 from dither.wording import in_markdown, literal, noted, paid, table_in_markdown
@@ -129,7 +129,7 @@ class TableRelease:
     answer is of the time when it was first given.
     """
     words: tuple[tuple[str | None, ...], ...] = ()
-    known: Cells = ()
+    known: Callable[[], Cells] | None = None
     """The range of each cell that was public before: a cell whose interval holds all of
     it gives no information.
     """
@@ -162,21 +162,27 @@ class TableRelease:
 
     def told(self) -> list[list[bool]]:
         """For each cell, whether its interval tells more than what was public before."""
-        if not self.known:
+        if self.known is None or not self.rows:
             return [[True] * len(self.columns) for _ in self.rows]
-        rows = zip(self.cells(), self.cells(of=NOISE), self.known, strict=True)
-        return [[tells(*cell) for cell in zip(*row, strict=True)] for row in rows]
+        cells, known = self.cells(), self.known()
+        flat = told(
+            [ends for row in cells for ends in row],
+            lambda: [ends for row in self.cells(of=NOISE) for ends in row],
+            [ends for row in known for ends in row],
+        )
+        width = len(self.columns)
+        return [flat[at : at + width] for at in range(0, len(flat), width)]
 
     def reasons(self) -> list[list[str | None]]:
         """For each cell whose value is missing or gives no information, the reason in words."""
         none: list[Any] = [[None] * len(self.columns)] * len(self.rows)
-        cells = zip(self.words or none, self.told(), self.known or none, strict=True)
+        known = none if self.known is None else self.known()
         return [
             [
                 said or (None if sure or ends is None else told_nothing(ends))
                 for said, sure, ends in zip(*row, strict=True)
             ]
-            for row in cells
+            for row in zip(self.words or none, self.told(), known, strict=True)
         ]
 
     def is_key(self, place: int) -> bool:
@@ -276,7 +282,7 @@ class TableRelease:
         """The public limits of a column's values; None if there are none, or if one of its
         intervals is open.
         """
-        known = [row[place] for row in self.known]
+        known = [] if self.known is None else [row[place] for row in self.known()]
         closed = [closes(row[place]) for row in self.spread(self.confidence)]
         ends = [pair for pair in known if pair is not None and None not in pair]
         if not known or len(ends) < len(known) or not all(closed):

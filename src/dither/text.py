@@ -25,6 +25,7 @@ __all__ = [
     "percent",
     "quantity",
     "tells",
+    "told",
     "told_nothing",
     "width_in_words",
     "with_interval",
@@ -171,6 +172,19 @@ def tells(ends: Pair | None, noise: Pair | None, known: Pair | None) -> bool:
         slack = NEARLY * (float(most) - float(least))
         return bool(low > least + slack or high < most - slack)
     return bool(low > least or high < most)
+
+
+def told(
+    ends: Sequence[Pair | None],
+    noise: Callable[[], Sequence[Pair | None]],
+    known: Sequence[Pair | None],
+) -> list[bool]:
+    """Whether each cell of a column tells more than what was known before. The intervals
+    of the noise alone are computed only if they are needed.
+    """
+    needed = not all(one is None or closes(one) for one in ends)
+    alone = noise() if needed else [None] * len(ends)
+    return [tells(*cell) for cell in zip(ends, alone, known, strict=True)]
 
 
 def closes(ends: Pair | None) -> bool:

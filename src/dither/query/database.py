@@ -432,7 +432,7 @@ class Database:
             ),
             details=partial(details_of, plan),
             words=answer.words,
-            known=answer.known(),
+            known=answer.known,
         )
 
     def close(self) -> None:

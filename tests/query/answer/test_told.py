@@ -148,7 +148,7 @@ def table() -> TableRelease:
         (("a", 3.0), ("b", 9.0)),
         source,
         lambda _: cells,
-        known=[[None, (0.0, 10.0)]] * 2,
+        known=lambda: [[None, (0.0, 10.0)]] * 2,
         keys=("g",),
     )
 

@@ -33,7 +33,7 @@ from dither.query.statistics.totals import (
     totals,
     whole,
 )
-from dither.text import number, tells
+from dither.text import number, told
 
 __all__ = ["Answer"]
 
@@ -184,13 +184,19 @@ class Answer:
         either direction, because noise alone would put them first; NULLs are last.
         """
         ordered = _sorted(found, expr, descending)
+        if not evaluate.leaves(expr):
+            return ordered
         missed = (1 - ORDERED) / self.selected_from
-        ends = self._ends(expr, ordered, missed, noise=False)
-        noise = self._ends(expr, ordered, missed, noise=True)
-        known, values = self._known(expr, ordered), _column(expr, ordered)
+        sure = told(
+            self._ends(expr, ordered, missed, noise=False),
+            lambda: self._ends(expr, ordered, missed, noise=True),
+            self._known(expr, ordered),
+        )
+        if all(sure):
+            return ordered
+        values = _column(expr, ordered)
         last = [
-            (value is None, not tells(*these))
-            for value, *these in zip(values, ends, noise, known, strict=True)
+            (value is None, not one) for value, one in zip(values, sure, strict=True)
         ]
         return [ordered[at] for at in sorted(range(len(last)), key=last.__getitem__)]
 
@@ -203,6 +209,8 @@ class Answer:
     def _known(self, expr: Expr, groups: Sequence[Group]) -> list[Ends | None]:
         if not evaluate.leaves(expr):
             return [None] * len(groups)
+        if isinstance(expr, AggregateLeaf):
+            return [self._declared[expr.index]] * len(groups)
         keys = [group.keys for group in groups]
         return evaluate.intervals(expr, keys, [self._declared] * len(groups))
 
