@@ -5,6 +5,7 @@ cost and what remains, and one question again, which costs nothing.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ def foreseen(database: Dataset, question: Question) -> str:
     if found.replay:
         return "preview: costs nothing, because this was asked before"
     errors = [
-        f"{column.name} {column.in_words()[-1].partition(', if')[0]}"
+        f"{column.name} {re.split('[,;] ', column.in_words()[-1])[0]}"
         for column in found.columns
         if column.errors
     ]

@@ -4,6 +4,7 @@ measured errors, for every aggregate and five shapes of questions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,24 +107,24 @@ def test_the_plan_is_never_both_wider_and_dearer_than_another(
     assert not found
 
 
-def test_a_grouped_median_takes_the_noise_that_is_nearer_and_cheaper(
-    clinic: Dataset,
-) -> None:
+@chance(1e-9)
+def test_the_plan_of_a_grouped_median_is_not_dominated(clinic: Dataset) -> None:
     sql = SHAPES["few groups"].format("MEDIAN(cost)")
-    best, other = considered(clinic, sql, 1.0)
-    assert best.spend.gaussian
-    assert 4 * loss(clinic, best) < loss(clinic, other)
+    assert not dominated(clinic, considered(clinic, sql, 1.0), 60)
 
 
 def test_a_preview_says_which_noise_and_why(clinic: Dataset) -> None:
     def noise(sql: str, **cost: float) -> str:
         return clinic.preview(sql, **cost).notes[0]
 
-    assert noise("SELECT COUNT(*) FROM visits", epsilon=1.0) == (
-        "noise: Laplace (it costs the account 5 times as much as Gaussian noise, which "
-        "would have a public error 3.6 times as large)"
+    assert re.fullmatch(
+        r"noise: Laplace \(it costs the account 5 times as much as Gaussian noise, which "
+        r"would have a public error [\d.]+ times as large\)",
+        noise("SELECT COUNT(DISTINCT patient_id) FROM visits", epsilon=1.0),
     )
-    assert noise(SHAPES["few groups"].format("MEDIAN(cost)"), share=0.1).startswith(
-        "noise: Gaussian (Laplace noise at the same cost would have a public error "
+    assert re.fullmatch(
+        r"noise: Gaussian \(Laplace noise at the same cost would have a public error "
+        r"[\d.]+ times as large\)",
+        noise(SHAPES["few groups"].format("MEDIAN(cost)"), share=0.1),
     )
     assert noise("SELECT COUNT(*) FROM visits", rho=0.01) == "noise: Gaussian"
