@@ -199,6 +199,10 @@ def test_an_array_without_information_says_so() -> None:
 
 
 def test_rows_about_several_entries_are_shown_as_they_are() -> None:
-    graph = dither.science.graphs.degrees([(0, 1), (1, 2)], epsilon=1.0, vertices=3)
-    assert "no information" not in str(graph)
-    assert graph.to_json()
+    """A mixing matrix has a row for each pair of groups, and limits for each entry."""
+    groups = {0: "a", 1: "a", 2: "b"}
+    mixing = dither.science.graphs.mixing(
+        [(0, 1), (1, 2)], groups=groups, vertices=list(groups), epsilon=1.0
+    )
+    assert mixing.reasons() == [None] * 3
+    assert mixing.to_json()
