@@ -333,7 +333,8 @@ def notebook() -> str:
 
 COMMANDS = (
     'dither query clinic/clinic.toml --epsilon 0.8 "'
-    'SELECT ward, AVG(days) AS stay FROM visits GROUP BY ward"',
+    "SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits "
+    'GROUP BY ward"',
     "dither budget clinic/clinic.toml",
     'dither query clinic/clinic.toml --epsilon 0.8 "SELECT AVG(height) FROM visits"',
 )

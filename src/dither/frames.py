@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dither.details import Details
-from dither.errors import DitherError
+from dither.errors import ArgumentError, DitherError
 from dither.ledger import Receipt
 from dither.ledger.wire import to_json as guarantee_data
 from dither.privacy import Guarantee
@@ -24,6 +24,7 @@ from dither.wording import CLAMPED, cost_of, paid
 __all__ = ["NotInstalled", "to_arrow", "to_csv", "to_json", "to_pandas", "to_polars"]
 
 SCHEMA = "dither.release/1"
+MISSING, KEEP = "missing", "keep"
 COST = "cost: "
 """Label of the cost in print."""
 
@@ -70,32 +71,46 @@ def package(name: str) -> Any:
         ) from error
 
 
-def to_pandas(release: Released) -> Any:
-    return package("pandas").DataFrame(dict(columns(release)))
+def to_pandas(release: Released, untold: str = MISSING) -> Any:
+    return package("pandas").DataFrame(dict(columns(release, untold)))
 
 
-def to_polars(release: Released) -> Any:
-    return package("polars").DataFrame(dict(columns(release)), strict=False)
+def to_polars(release: Released, untold: str = MISSING) -> Any:
+    return package("polars").DataFrame(dict(columns(release, untold)), strict=False)
 
 
-def to_arrow(release: Released) -> Any:
-    return package("pyarrow").table(dict(columns(release)))
+def to_arrow(release: Released, untold: str = MISSING) -> Any:
+    return package("pyarrow").table(dict(columns(release, untold)))
 
 
-def columns(release: Released) -> Iterator[tuple[str, list[Any]]]:
+def columns(
+    release: Released, untold: str = MISSING
+) -> Iterator[tuple[str, list[Any]]]:
     """Each column, and after each value column the ends of its intervals, under names
-    that differ.
+    that differ. A value without information is missing, or it is kept beside a
+    column that marks it.
     """
+    if untold not in (MISSING, KEEP):
+        raise ArgumentError(
+            "untold", f'must be "{MISSING}" or "{KEEP}", not {untold!r:.40}'
+        )
     cells, taken = release.cells(), set(release.columns)
+    told = release.told() if hasattr(release, "told") else None
     seen: set[str] = set()
     for place, name in enumerate(release.columns):
         own = name if name not in seen else unused(name, taken)
         seen.add(own)
-        yield own, [row[place] for row in release.rows]
+        values = [row[place] for row in release.rows]
+        sure = [told is None or told[at][place] for at in range(len(values))]
+        if untold == MISSING:
+            values = [v if one else None for v, one in zip(values, sure, strict=True)]
+        yield own, values
         if not release.is_key(place):
             pairs = [row[place] or (None, None) for row in cells]
             yield unused(f"{own}_low", taken), [low for low, _ in pairs]
             yield unused(f"{own}_high", taken), [high for _, high in pairs]
+            if untold == KEEP:
+                yield unused(f"{own}_told", taken), sure
 
 
 def unused(name: str, taken: set[str]) -> str:
@@ -107,9 +122,11 @@ def unused(name: str, taken: set[str]) -> str:
     return found
 
 
-def to_csv(release: Released, path: str | Path | None = None) -> str | None:
+def to_csv(
+    release: Released, path: str | Path | None = None, untold: str = MISSING
+) -> str | None:
     """The text, or None if it was written to a file."""
-    table = dict(columns(release))
+    table = dict(columns(release, untold))
     return csv_of(table, zip(*table.values(), strict=True), path)
 
 
@@ -197,7 +214,8 @@ def _details(release: Released) -> dict[str, Any] | None:
 
 def rows(release: Released) -> list[dict[str, list[Any]]]:
     """Values and the ends of their intervals; null if there is none, or if nothing is
-    known. Rows with values that are missing for a reason have the reasons as `words`.
+    known. Rows with values that are missing for a reason, or give no information, have the
+    reasons as `words`.
     """
     found: list[dict[str, list[Any]]] = []
     for row, cells in zip(release.rows, release.cells(), strict=True):
@@ -206,9 +224,14 @@ def rows(release: Released) -> list[dict[str, list[Any]]]:
         found.append(
             {"values": [finite(value) for value in row], "low": lows, "high": highs}
         )
-    for one, words in zip(found, getattr(release, "words", ()), strict=False):
+    reasons = release.reasons() if hasattr(release, "reasons") else ()
+    for one, words in zip(found, reasons, strict=False):
         if any(words):
             one["words"] = list(words)
+            one["values"] = [
+                None if said else value
+                for value, said in zip(one["values"], words, strict=True)
+            ]
     return found
 
 

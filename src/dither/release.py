@@ -27,7 +27,14 @@ from dither.errors import ArgumentError
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
-from dither.text import ends_in_words, level, number, with_interval
+from dither.text import (
+    ends_in_words,
+    level,
+    number,
+    tells,
+    told_nothing,
+    with_interval,
+)
 from dither.wording import (
     CLAMPED,
     cost_of,
@@ -552,20 +559,40 @@ class Release:
         answer = f"**{literal(lines[0])}**" if len(lines) == 1 else block
         return in_markdown(answer, self._below())
 
+    def reasons(self, confidence: float = 0.95) -> list[str | None]:
+        """For each entry without information, because its interval holds all of the public
+        limits, the words that say so.
+        """
+        rows = self.rows(confidence)
+        # A row of some releases is about several entries
+        if self.limits is None or len(rows) != np.size(self.value):
+            return [None] * len(rows)
+        ends = (np.broadcast_to(end, np.shape(self.value)) for end in self.limits)
+        known = zip(*(end.reshape(-1).tolist() for end in ends), strict=True)
+        return [
+            None if tells((low, high), None, limits) else told_nothing(limits)
+            for (_, _, low, high), limits in zip(rows, known, strict=True)
+        ]
+
     def _lines(self) -> list[str]:
         """The numbers with their intervals."""
         confidence = getattr(self.spread, "confidence", 0.95)
-        rows = [
-            (str(key), value, None if low is None else (low, high))
-            for key, value, low, high in self.rows(confidence)
+        single = not np.ndim(self.value)
+        words = f"{level(confidence)} interval" if single else ""
+        found = [
+            nothing or with_interval(value, None if low is None else (low, high), words)
+            for (_, value, low, high), nothing in zip(
+                self.rows(confidence), self.reasons(confidence), strict=True
+            )
         ]
-        if not np.ndim(self.value):
-            ((_, value, ends),) = rows
-            interval = f"{level(confidence)} interval"
-            return [f"{self.what}: {with_interval(value, ends, interval)}"]
+        if single:
+            return [f"{self.what}: {found[0]}"]
         title = self.what if self.spread is None else entitled(self.what, confidence)
-        entries = (f"  {key}: {with_interval(*found)}" for key, *found in rows)
-        return [title, *entries]
+        keys = (str(key) for key, *_ in self.rows(confidence))
+        return [
+            title,
+            *(f"  {key}: {one}" for key, one in zip(keys, found, strict=True)),
+        ]
 
     def _below(self) -> list[str]:
         """The lines on the numbers, the guarantee, the cost, the remaining budget, notes."""
@@ -586,9 +613,9 @@ class Release:
     def _repr_html_(self) -> str:
         cells = "".join(
             "<tr>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(*row))
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(*row, nothing))
             + "</tr>"
-            for row in self.rows()
+            for row, nothing in zip(self.rows(), self.reasons(), strict=True)
         )
         about = "<br>".join(html.escape(line) for line in self._below())
         heads = ("", self.what, f"{level(0.95)} interval from", "to")
@@ -655,6 +682,13 @@ class _Table:
             for _, _, low, high in self.release.rows(self.confidence)
         ]
 
+    def reasons(self) -> list[list[str | None]]:
+        nothing = self.release.reasons(self.confidence)
+        return [[*([None] * self._many), one] for one in nothing]
+
+    def told(self) -> list[list[bool]]:
+        return [[one is None for one in row] for row in self.reasons()]
+
     def is_key(self, place: int) -> bool:
         return self._many and place == 0
 
@@ -681,13 +715,17 @@ def _paired(
     return Pair(operation, right, left) if swapped else Pair(operation, left, right)
 
 
-def _cells(key: Any, value: Any, low: Any, high: Any) -> Iterator[str]:
-    """A row as text: the key, the value and the ends of its interval."""
+def _cells(
+    key: Any, value: Any, low: Any, high: Any, nothing: str | None
+) -> Iterator[str]:
+    """A row as text: the key, the value and the ends of its interval; for a value that
+    gives no information, the words that say so.
+    """
     ends = [end for end in (low, high) if isinstance(end, int | float)]
     known = len(ends) == 2 and isinstance(value, int | float)
     width = max(value - low, high - value) if known else 0.0
     yield str(key)
-    yield "" if value is None else number(value, width or None)
+    yield nothing or ("" if value is None else number(value, width or None))
     if known:
         yield from ends_in_words(low, high, width)
     else:

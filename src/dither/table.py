@@ -20,6 +20,7 @@ import numpy as np
 
 from dither.details import Details
 from dither.errors import ArgumentError
+from dither.frames import MISSING
 from dither.ledger import Receipt
 from dither.privacy import Composed, Guarantee
 from dither.privacy.numbers import fraction
@@ -33,7 +34,17 @@ from dither.release import (
     check_of,
     stretched,
 )
-from dither.text import aligned, cell, clean, level, missing, quantity
+from dither.text import (
+    aligned,
+    cell,
+    clean,
+    closes,
+    level,
+    missing,
+    quantity,
+    told,
+    told_nothing,
+)
 from dither.wording import in_markdown, literal, noted, paid, table_in_markdown
 
 if TYPE_CHECKING:
@@ -118,6 +129,10 @@ class TableRelease:
     answer is of the time when it was first given.
     """
     words: tuple[tuple[str | None, ...], ...] = ()
+    known: Callable[[], Cells] | None = None
+    """The range of each cell that was public before: a cell whose interval holds all of
+    it gives no information.
+    """
 
     @property
     def guarantee(self) -> Guarantee:
@@ -143,6 +158,31 @@ class TableRelease:
                 for value, ends in zip(values, row, strict=True)
             ]
             for values, row in zip(self.rows, self.spread(rate), strict=True)
+        ]
+
+    def told(self) -> list[list[bool]]:
+        """For each cell, whether its interval tells more than what was public before."""
+        if self.known is None or not self.rows:
+            return [[True] * len(self.columns) for _ in self.rows]
+        cells, known = self.cells(), self.known()
+        flat = told(
+            [ends for row in cells for ends in row],
+            lambda: [ends for row in self.cells(of=NOISE) for ends in row],
+            [ends for row in known for ends in row],
+        )
+        width = len(self.columns)
+        return [flat[at : at + width] for at in range(0, len(flat), width)]
+
+    def reasons(self) -> list[list[str | None]]:
+        """For each cell whose value is missing or gives no information, the reason in words."""
+        none: list[Any] = [[None] * len(self.columns)] * len(self.rows)
+        known = none if self.known is None else self.known()
+        return [
+            [
+                said or (None if sure or ends is None else told_nothing(ends))
+                for said, sure, ends in zip(*row, strict=True)
+            ]
+            for row in zip(self.words or none, self.told(), known, strict=True)
         ]
 
     def is_key(self, place: int) -> bool:
@@ -226,9 +266,30 @@ class TableRelease:
             else ColumnSpread(self.noise, place, single)
         )
         names = None if single else self._names(keys)
+        limits = self._limits(place, single)
         return Release(
-            name, value, self.sources, spread, names, self.notes, noise=noise
+            name,
+            value,
+            self.sources,
+            spread,
+            names,
+            self.notes,
+            noise=noise,
+            limits=limits,
         )
+
+    def _limits(self, place: int, single: bool) -> Ends | None:
+        """The public limits of a column's values; None if there are none, or if one of its
+        intervals is open.
+        """
+        known = [] if self.known is None else [row[place] for row in self.known()]
+        closed = [closes(row[place]) for row in self.spread(self.confidence)]
+        ends = [pair for pair in known if pair is not None and None not in pair]
+        if not known or len(ends) < len(known) or not all(closed):
+            return None
+        if single:
+            return ends[0]
+        return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
     def _names(self, keys: Sequence[int]) -> tuple[Any, ...] | None:
         """The name of the rows: their key, or all their keys together."""
@@ -260,37 +321,43 @@ class TableRelease:
         """The same table, shown and exported with intervals of this confidence."""
         return replace(self, confidence=check_confidence(confidence))
 
-    def to_pandas(self) -> Any:
-        """A pandas frame: each column, and beside each value column its `_low` and
-        `_high`.
+    def to_pandas(self, *, untold: str = MISSING) -> Any:
+        """A pandas frame: each column, and beside each value column its
+        `_low` and `_high`. Values without information are missing; untold="keep" keeps
+        them, and columns `_told` are false for them.
         """
         from dither import frames
 
-        return frames.to_pandas(self)
+        return frames.to_pandas(self, untold)
 
-    def to_polars(self) -> Any:
-        """A Polars frame: each column, and beside each value column its `_low` and
-        `_high`.
+    def to_polars(self, *, untold: str = MISSING) -> Any:
+        """A Polars frame: each column, and beside each value column its
+        `_low` and `_high`. Values without information are missing; untold="keep" keeps
+        them, and columns `_told` are false for them.
         """
         from dither import frames
 
-        return frames.to_polars(self)
+        return frames.to_polars(self, untold)
 
-    def to_arrow(self) -> Any:
-        """An Arrow table: each column, and beside each value column its `_low` and
-        `_high`.
+    def to_arrow(self, *, untold: str = MISSING) -> Any:
+        """An Arrow table: each column, and beside each value column its
+        `_low` and `_high`. Values without information are missing; untold="keep" keeps
+        them, and columns `_told` are false for them.
         """
         from dither import frames
 
-        return frames.to_arrow(self)
+        return frames.to_arrow(self, untold)
 
-    def to_csv(self, path: str | Path | None = None) -> str | None:
+    def to_csv(
+        self, path: str | Path | None = None, *, untold: str = MISSING
+    ) -> str | None:
         """CSV text, or a file of it: each column, and beside each value column its
-        `_low` and `_high`.
+        `_low` and `_high`. Values without information are missing; untold="keep" keeps
+        them, and columns `_told` are false for them.
         """
         from dither import frames
 
-        return frames.to_csv(self, path)
+        return frames.to_csv(self, path, untold)
 
     def to_markdown(self) -> str:
         """Markdown with all rows and the same lines as `print`, for a paper or a
@@ -355,7 +422,7 @@ class TableRelease:
             ]
             for row, ends, noise in rows
         ]
-        for row, words in zip(found, self.words, strict=False):
+        for row, words in zip(found, self.reasons(), strict=False):
             row[:] = [said or text for said, text in zip(words, row, strict=True)]
         return found
 

@@ -16,6 +16,7 @@ __all__ = [
     "aligned",
     "cell",
     "clean",
+    "closes",
     "ends_in_words",
     "finite",
     "level",
@@ -23,6 +24,9 @@ __all__ = [
     "number",
     "percent",
     "quantity",
+    "tells",
+    "told",
+    "told_nothing",
     "width_in_words",
     "with_interval",
 ]
@@ -36,6 +40,8 @@ one.
 """
 ROUNDING = 1e-6
 """Part of the last printed digit that is treated as an error of floats."""
+NEARLY = 1e-9
+"""Part of a range that is within the error of floats."""
 LOPSIDED = 3.0
 """From so many times the noise on, what may be hidden on one side is shown by itself.
 """
@@ -150,6 +156,55 @@ def cell(value: Any, ends: Pair | None, noise: Pair | None = None) -> str:
         low, high = _whole(low), _whole(high)
     first, last = ends_in_words(low, high, width)
     return f"{number(value, width)} ({first} to {last})"
+
+
+def tells(ends: Pair | None, noise: Pair | None, known: Pair | None) -> bool:
+    """Whether an interval tells more than what was `known` before: it does not hold all
+    of that. If an interval is open because rows are not declared, that of the noise
+    alone decides.
+    """
+    if known is None or ends is None or None in (*known, *ends):
+        return True
+    if noise is not None and None not in noise and not closes(ends):
+        ends = noise
+    (low, high), (least, most) = ends, known
+    if isinstance(least, Real) and _finite(least) and _finite(most):
+        slack = NEARLY * (float(most) - float(least))
+        return bool(low > least + slack or high < most - slack)
+    return bool(low > least or high < most)
+
+
+def told(
+    ends: Sequence[Pair | None],
+    noise: Callable[[], Sequence[Pair | None]],
+    known: Sequence[Pair | None],
+) -> list[bool]:
+    """Whether each cell of a column tells more than what was known before. The intervals
+    of the noise alone are computed only if they are needed.
+    """
+    needed = not all(one is None or closes(one) for one in ends)
+    alone = noise() if needed else [None] * len(ends)
+    return [tells(*cell) for cell in zip(ends, alone, known, strict=True)]
+
+
+def closes(ends: Pair | None) -> bool:
+    """Whether an interval has two ends."""
+    return ends is not None and None not in ends and all(map(_finite, ends))
+
+
+def told_nothing(known: Pair) -> str:
+    """The words for a cell that no information: what is possible, as it was before."""
+    low, high = known
+    if _finite(low) and _finite(high):
+        return f"no information: {number(low)} to {number(high)} is possible"
+    if _finite(low) or _finite(high):
+        end, side = (low, "or more") if _finite(low) else (high, "or less")
+        return f"no information: {number(end)} {side} is possible"
+    return "no information: any number is possible"
+
+
+def _finite(end: Any) -> bool:
+    return not isinstance(end, Real) or math.isfinite(end)
 
 
 def level(confidence: float) -> str:

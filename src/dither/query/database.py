@@ -337,7 +337,7 @@ class Database:
             groups="one per private key that is released"
             if plan.groups is None
             else plan.groups,
-            notes=tuple(described(plan)[1:]),
+            notes=_notes(plan),
             affordable=affordable,
             cost=cost.cost,
             remaining=cost.remaining,
@@ -432,6 +432,7 @@ class Database:
             ),
             details=partial(details_of, plan),
             words=answer.words,
+            known=answer.known,
         )
 
     def close(self) -> None:
@@ -524,3 +525,9 @@ def _column(plan: Plan, output: Output) -> PreviewColumn:
     found = widths(plan, output)
     texts = [plan.question.aggregates[index].text for index in sorted(output.needs)]
     return PreviewColumn(output.name, ", ".join(texts) or "key", found)
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    """The plan in words, and why its noise was chosen."""
+    noise, *others = described(plan)[1:]
+    return (f"{noise} ({plan.why})" if plan.why else noise, *others)

@@ -186,7 +186,7 @@ def test_no_choice_where_units_have_few_rows():
 
 
 def test_laplace_noise_takes_the_cap():
-    (measurement,) = planned(rows=90, epsilon=1.0).measurements
+    (measurement,) = planned(rows=90, epsilon=10.0).measurements
     assert (measurement.radius, measurement.choosing, measurement.hiding) == (
         90 * ROW,
         0,

@@ -193,8 +193,13 @@ def _entries(
         return (), (), 0
     found = release.rows()
     rows = tuple(
-        (str(key) or release.what, cell(one, None if low is None else (low, high)))
-        for key, one, low, high in found[:SHOWN]
+        (
+            str(key) or release.what,
+            nothing or cell(one, None if low is None else (low, high)),
+        )
+        for (key, one, low, high), nothing in zip(
+            found[:SHOWN], release.reasons(), strict=False
+        )
     )
     return ("entry", release.what), rows, max(0, len(found) - SHOWN)
 

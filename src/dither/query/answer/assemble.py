@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import Any
 
 from dither.mechanisms import Additive
+from dither.query.answer.known import known_of
 from dither.query.answer.noisy import Noisy, NoisyVector
 from dither.query.catalogue.calendar import day, moment
 from dither.query.catalogue.types import Type
 from dither.query.operations import evaluate
 from dither.query.operations.expressions import AggregateLeaf, Expr
 from dither.query.plan.plan import Clipping, Measurement, Plan
-from dither.query.plan.vectors import Kind, Vector
+from dither.query.plan.vectors import KINDS, Kind, Vector
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import ANYWHERE, NOTHING, OPEN, Ends, Hidden
@@ -32,11 +33,13 @@ from dither.query.statistics.totals import (
     totals,
     whole,
 )
-from dither.text import number
+from dither.text import number, told
 
 __all__ = ["Answer"]
 
 HIDDEN = "not enough rows"
+ORDERED = 0.95
+"""Confidence of the intervals by which groups are ordered."""
 CALENDAR: dict[Type, Callable[[Any], Any]] = {
     Type.DATE: lambda days: day(int(days)),
     Type.TIMESTAMP: lambda microseconds: moment(int(microseconds)),
@@ -68,7 +71,7 @@ class Answer:
             kept = _column(question.having, found)
             found = [group for group, keep in zip(found, kept, strict=True) if keep]
         for expr, descending in reversed(question.order):
-            found = _sorted(found, expr, descending)
+            found = self._sorted(found, expr, descending)
         last = None if question.limit is None else question.offset + question.limit
         return found[question.offset : last]
 
@@ -176,13 +179,61 @@ class Answer:
         columns = [_column(output.expr, self.groups) for output in outputs]
         return tuple(zip(*columns, strict=True))
 
+    def _sorted(self, found: list[Group], expr: Expr, descending: bool) -> list[Group]:
+        """By a noisy number. Groups without information about it come after the others in
+        either direction, because noise alone would put them first; NULLs are last.
+        """
+        ordered = _sorted(found, expr, descending)
+        if not evaluate.leaves(expr):
+            return ordered
+        missed = (1 - ORDERED) / self.selected_from
+        sure = told(
+            self._ends(expr, ordered, missed, noise=False),
+            lambda: self._ends(expr, ordered, missed, noise=True),
+            self._known(expr, ordered),
+        )
+        if all(sure):
+            return ordered
+        values = _column(expr, ordered)
+        last = [
+            (value is None, not one) for value, one in zip(values, sure, strict=True)
+        ]
+        return [ordered[at] for at in sorted(range(len(last)), key=last.__getitem__)]
+
+    def known(self) -> list[list[Ends | None]]:
+        """The range of each cell that was public before; None for keys."""
+        outputs = self.plan.question.outputs
+        columns = [self._known(output.expr, self.groups) for output in outputs]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def _known(self, expr: Expr, groups: Sequence[Group]) -> list[Ends | None]:
+        if not evaluate.leaves(expr):
+            return [None] * len(groups)
+        if isinstance(expr, AggregateLeaf):
+            return [self._declared[expr.index]] * len(groups)
+        keys = [group.keys for group in groups]
+        return evaluate.intervals(expr, keys, [self._declared] * len(groups))
+
+    @cached_property
+    def _declared(self) -> list[Ends]:
+        """The range of each aggregate that follows from what was declared."""
+        vectors = {
+            index: one.vector
+            for one in self.plan.measurements
+            for index in one.vector.aggregates
+        }
+        found = []
+        for index, aggregate in enumerate(self.plan.question.aggregates):
+            low, high = known_of(aggregate, vectors.get(index))
+            shown = CALENDAR.get(aggregate.args[0].type) if aggregate.args else None
+            tree = KINDS[aggregate.function] is Kind.TREE
+            found.append((shown(low), shown(high)) if shown and tree else (low, high))
+        return found
+
     @cached_property
     def absent(self) -> list[set[int]]:
         """The extremes of each group that noise hides: they have no value."""
-        return [
-            {i for i, one in enumerate(group.estimates) if one.value is None}
-            for group in self.groups
-        ]
+        return _absent(self.groups)
 
     @cached_property
     def words(self) -> tuple[tuple[str | None, ...], ...]:
@@ -211,24 +262,29 @@ class Answer:
     def _intervals(self, confidence: float, *, noise: bool) -> list[list[Ends | None]]:
         missed = (1 - confidence) / self.selected_from
         outputs = self.plan.question.outputs
-        columns = [self._ends(output, missed, noise) for output in outputs]
+        columns = [
+            self._ends(output.expr, self.groups, missed, noise=noise)
+            for output in outputs
+        ]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _ends(self, output: Output, missed: float, noise: bool) -> list[Ends | None]:
-        """The intervals of one column."""
-        used = output.needs
+    def _ends(
+        self, expr: Expr, groups: Sequence[Group], missed: float, *, noise: bool
+    ) -> list[Ends | None]:
+        """The intervals of an expression for groups."""
+        used = evaluate.leaves(expr)
         if not used:
-            return [None] * len(self.groups)
+            return [None] * len(groups)
         each = 1 - missed / len(used)
         known: list[Sequence[Ends | None]] = [
-            ends_of([group.estimates[i] for group in self.groups], each, noise=noise)
+            ends_of([group.estimates[i] for group in groups], each, noise=noise)
             if i in used
-            else [None] * len(self.groups)
+            else [None] * len(groups)
             for i in range(len(self.plan.question.aggregates))
         ]
-        keys = [group.keys for group in self.groups]
+        keys = [group.keys for group in groups]
         ends = list(zip(*known, strict=True))
-        return evaluate.intervals(output.expr, keys, ends, self.absent)
+        return evaluate.intervals(expr, keys, ends, _absent(groups))
 
     @cached_property
     def selected_from(self) -> int:
@@ -291,6 +347,13 @@ def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:
     keys = [group.keys for group in groups]
     values = [[one.value for one in group.estimates] for group in groups]
     return evaluate.values(expr, keys, values)
+
+
+def _absent(groups: Sequence[Group]) -> list[set[int]]:
+    return [
+        {i for i, one in enumerate(group.estimates) if one.value is None}
+        for group in groups
+    ]
 
 
 def _sorted(groups: list[Group], expr: Expr, descending: bool) -> list[Group]:

@@ -217,7 +217,9 @@ def mean(
     spread = Moved(
         found.spread, moments.rounding(low, high, 1, steps), _reals(low, high)
     )
-    return paid.clipped(found.value, spread, (low, high), mechanism)
+    return paid.clipped(
+        found.value, spread, (low, high), mechanism, limits=_reals(low, high)
+    )
 
 
 def _reals(low: float, high: float) -> Bounds:
@@ -263,12 +265,9 @@ def variance(
         noisy = [mechanism.release(one) for one in exact]
     sums = Sums(moments.described(low, high, 2, steps), noisy, mechanism)
     found = sums.variance() if n is None else sums.variance_of(n)
-    spread = Moved(
-        found.spread,
-        moments.rounding(low, high, 2, steps),
-        (0.0, (float(high) - float(low)) ** 2 / 4),
-    )
-    return paid.clipped(found.value, spread, (low, high), mechanism)
+    limits = 0.0, (float(high) - float(low)) ** 2 / 4
+    spread = Moved(found.spread, moments.rounding(low, high, 2, steps), limits)
+    return paid.clipped(found.value, spread, (low, high), mechanism, limits=limits)
 
 
 @by_name("quantile(x, 0.5, bounds=(0, 110), epsilon=0.5)", ArrayCost)
@@ -308,7 +307,10 @@ def quantile(
         counts = quantiles.counts_of(leaves, paid.numbers())
         found, least, most = quantiles.choose(counts, wanted, choices, confidence)
     spread = quantiles.QuantileSpread(leaves.start(least), leaves.end(most), confidence)
-    return paid.clipped(leaves.value(found), spread, (low, high), *choices)
+    limits = leaves.start(0), leaves.end(leaves.count - 1)
+    return paid.clipped(
+        leaves.value(found), spread, (low, high), *choices, limits=limits
+    )
 
 
 @by_name('histogram(x, keys=["A", "B"], epsilon=0.5)', ErrorCost)

@@ -16,6 +16,7 @@ from dither.mechanisms.sums import root_up
 from dither.query.catalogue.limits import MOST_NUMBERS, PRUNED
 from dither.query.operations.expressions import Ref
 from dither.query.plan.plan import HEAVIEST, TOO_SMALL, Measurement, Plan, Spend
+from dither.query.plan.public_error import log_error
 from dither.query.plan.request import Request
 from dither.query.plan.spend import afford
 from dither.query.plan.vectors import ROOM, Kind, Vector, vectors_of
@@ -47,6 +48,12 @@ REFITS = 3
 proportional to a row.
 """
 MOST_ROOM = 1 << 40
+DEARER = 1.25
+"""Ratio of two public errors from which on the smaller one is worth a higher cost."""
+REFUSED = 1 << 100
+CLOSE = 0.05
+SAME = Fraction(101, 100)
+"""Costs that differ by rounding only are the same."""
 FEW = 4
 """Number of rows of one unit up to which a radius is not worth choosing: it is the
 maximum per unit.
@@ -61,7 +68,7 @@ def plan_of(
     most: int | None = None,
 ) -> Plan:
     """The plan with the smaller public error, of the ways in which the cost can be
-    spent (rule R16).
+    spent; one that costs the account more must be better by a quarter (rule R16).
 
     `most` is how many rows one unit has at most, where more is known than the relation
     says by itself.
@@ -76,9 +83,7 @@ def plans_of(
     plugin: Callable[..., Additive] | None = None,
     most: int | None = None,
 ) -> list[Plan]:
-    """A plan for each kind of noise that the cost can be spent on; the one with the
-    smallest public error first.
-    """
+    """A plan for each kind of noise that the cost can be spent on; the best one first."""
     vectors = vectors_of(question, most)
     private = question.private_keys
     ways = [
@@ -103,7 +108,50 @@ def plans_of(
     fitting = [plan for plan in plans if plan.fits()]
     if not fitting:
         raise ArgumentError("epsilon", TOO_SMALL)
-    return sorted(fitting, key=Plan.log_noise)
+    return _by_error(fitting, terms)
+
+
+def _by_error(plans: Sequence[Plan], terms: Terms) -> list[Plan]:
+    """The plans by their public errors; the first one says why it is the first. The error
+    of a plan that costs the account more is taken to be a quarter larger, so the first is
+    never both wider and more expensive than another.
+    """
+    if len(plans) < 2:
+        return list(plans)
+    losses = [_loss(plan, terms) for plan in plans]
+    least = min(losses) * SAME
+    dearer = [math.log(DEARER) if loss > least else 0.0 for loss in losses]
+    errors = [log_error(plan) for plan in plans]
+    best, *others = sorted(range(len(plans)), key=lambda at: errors[at] + dearer[at])
+    other, larger = others[0], math.exp(errors[others[0]] - errors[best])
+    why = _why(plans[other].noise_name, larger, Fraction(losses[other], losses[best]))
+    return [replace(plans[best], why=why), *(plans[at] for at in others)]
+
+
+def _loss(plan: Plan, terms: Terms) -> int:
+    """The loss that a plan costs an account; a very large one if no account grants it."""
+    try:
+        return terms.cost(plan.guarantee).loss
+    except ArgumentError:
+        return REFUSED
+
+
+def _why(other: str, larger: float, cost: Fraction) -> str:
+    """Why another noise is not taken that costs so many times as much, with a public
+    error so many times as large.
+    """
+    error = f"public error {larger:.2g} times as large"
+    if abs(larger - 1) < CLOSE:
+        error = "public error that is about the same"
+    if 1 / SAME <= cost <= SAME:
+        return f"{other} noise at the same cost would have a {error}"
+    if cost > 1:
+        much = f"{float(cost):.2g} times as much"
+        return f"{other} noise would cost the account {much}, with a {error}"
+    return (
+        f"it costs the account {float(1 / cost):.2g} times as much as {other} noise, "
+        f"which would have a {error}"
+    )
 
 
 def _check_size(plan: Plan) -> None:

@@ -214,7 +214,7 @@ def described(plan: Plan) -> list[str]:
     """
     lines = [
         f"guarantee: {plan.guarantee}",
-        f"noise: {'Gaussian' if plan.spend.gaussian else 'Laplace'}",
+        f"noise: {plan.noise_name}",
     ]
     if plan.keys is not None:
         few = (

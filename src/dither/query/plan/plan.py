@@ -37,10 +37,6 @@ __all__ = [
 
 HEAVIEST = 1 << 14
 """Number of rows up to which a radius is chosen."""
-DEARER = 1.25
-"""Laplace noise must be so much better than Gaussian noise to be chosen: it costs an
-account with a δ more.
-"""
 TOO_SMALL = (
     "is too small: the noise would not fit into 64-bit integers; pass a larger one, or "
     "narrower bounds"
@@ -164,7 +160,8 @@ class Clipping:
 @dataclass(frozen=True)
 class Plan:
     """What a question will do and cost. `publics` is how many groups the public keys
-    make, for each private key.
+    make, for each private key. `why` is the reason for its noise, if there was a
+    choice.
     """
 
     question: Question
@@ -174,10 +171,15 @@ class Plan:
     keys: KeyThreshold | None
     publics: int
     plugin: Callable[..., Additive] | None = None
+    why: str = ""
 
     @cached_property
     def guarantee(self) -> Guarantee:
         return self.spend.guarantee
+
+    @property
+    def noise_name(self) -> str:
+        return "Gaussian" if self.spend.gaussian else "Laplace"
 
     @property
     def groups(self) -> int | None:
@@ -301,35 +303,21 @@ class Plan:
             yield self.noise(measurement, cap - 1)
         yield self.noise(measurement, radius or cap or measurement.bins.edges[-1])
 
-    def log_noise(self) -> float:
-        """The noise of all measurements, on a logarithmic scale, for the largest radius
-        that they may have: the public error by which plans are compared.
-
-        A unit in several groups has a larger norm in L1 than in L2; what no unit exceeds
-        is the same in both. At the same stated ε, Laplace noise costs an account with a
-        δ a multiple of what Gaussian noise does, so it has to be better by a quarter.
+    def deviation(self, part: Fraction, levels: int = 1) -> float:
+        """The standard deviation of the noise that a part of the cost buys for a radius
+        of 1: of one number, or of each node of a tree with `levels` levels.
         """
-        cheap = self.spend.gaussian or self.request.cost.share is not None
-        dearer = 1.0 if cheap else DEARER
-        longer = 2.0 if self.question.keys and not self.spend.gaussian else 1.0
-        norms = [
-            longer if one.cap is None else one.cap / one.vector.row
-            for one in self.measurements
-        ]
-        return sum(
-            math.log(self.per_radius(measurement) * dearer * norm)
-            for measurement, norm in zip(self.measurements, norms, strict=True)
+        size, twice = self.spend.part(part), 1 + self.replacing
+        return twice * (
+            math.sqrt(levels) / size
+            if self.spend.gaussian
+            else levels * math.sqrt(2) / size
         )
 
     def per_radius(self, measurement: Measurement) -> float:
         """The standard deviation of a measurement's noise for a radius of 1."""
-        twice, levels = 1 + self.replacing, measurement.vector.levels
-        part = self.spend.part(measurement.weight + measurement.hiding)
-        return twice * (
-            math.sqrt(levels) / part
-            if self.spend.gaussian
-            else levels * math.sqrt(2) / part
-        )
+        part = measurement.weight + measurement.hiding
+        return self.deviation(part, measurement.vector.levels)
 
     @cached_property
     def most_named(self) -> int:

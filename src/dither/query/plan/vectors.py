@@ -42,6 +42,7 @@ from dither.query.statistics.rounding import MOST_ROWS, ROUNDED
 __all__ = [
     "CAP",
     "FINEST",
+    "KINDS",
     "MANY",
     "ROOM",
     "Bins",
