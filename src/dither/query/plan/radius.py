@@ -29,7 +29,7 @@ FALSE_ALARM = 0.02
 """How often noise alone may pass for units in the lowest bin; in others, by their size,
 less often.
 """
-CAPPED_ALARM = 0.05
+CAPPED_ALARM = 0.03
 """`FALSE_ALARM` if a cap is declared. A mistake costs less then, and less of the cost
 goes to the counts: as many units are seen as without a cap.
 """
