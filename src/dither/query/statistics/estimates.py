@@ -23,10 +23,12 @@ from functools import cached_property
 from dither.mechanisms import Additive
 from dither.query.statistics.intervals import (
     LEAST,
+    USUAL,
     Both,
     Combined,
     Hidden,
     Line,
+    Once,
     Ratio,
     Root,
     Sample,
@@ -333,6 +335,9 @@ def _figure(
     both = Both(mechanism.law, hidden.law)
     added = [a + b for a, b in zip(parts, hidden.parts, strict=True)]
     spread = found(Sums(moments, added, both)).spread
-    sure = tails(both.kept.deviation, hidden.deviation, 0.05).sure
-    ends = spread.ends(1 - max(sure, LEAST))
-    return Estimate(cut(kept.value, ends), spread, kept.noise or kept.spread)
+    spread, value = Once(spread), kept.value
+    low, high = spread.ends(USUAL)
+    if not low <= value <= high:  # else it lies in the wider interval as well
+        sure = tails(both.kept.deviation, hidden.deviation, 1 - USUAL).sure
+        value = cut(value, spread.ends(1 - max(sure, LEAST)))
+    return Estimate(value, spread, kept.noise or kept.spread)

@@ -21,14 +21,17 @@ from dither.release import Spread
 
 __all__ = [
     "ANYWHERE",
+    "LEAST",
     "NOTHING",
     "OPEN",
+    "USUAL",
     "Anywhere",
     "Both",
     "Combined",
     "Ends",
     "Hidden",
     "Line",
+    "Once",
     "Ratio",
     "Root",
     "Sample",
@@ -42,6 +45,7 @@ __all__ = [
 Ends = tuple[Any, Any]
 ANYWHERE: Ends = (-math.inf, math.inf)
 LEAST = 1e-9
+USUAL = 0.95
 HALVINGS = 45
 ROWS_PART = 0.1
 """Of what an interval may miss, the part that goes to the number of rows."""
@@ -286,6 +290,21 @@ class VarianceBox:
     def _at(self, first: float, middle: float, last: float) -> float:
         found = (first * last - middle * middle / 4) / self.total**2
         return self.scale * cut(found, (0.0, 0.25))
+
+
+@dataclass(frozen=True)
+class Once:
+    """A spread that takes long to find, with its usual ends remembered."""
+
+    inner: Spread
+
+    def ends(self, confidence: float) -> Ends:
+        return self._usual if confidence == USUAL else self.inner.ends(confidence)
+
+    @cached_property
+    def _usual(self) -> Ends:
+        low, high = self.inner.ends(USUAL)
+        return low, high
 
 
 @dataclass(frozen=True)
