@@ -15,7 +15,7 @@ import numpy as np
 from dither.dataset import Dataset
 from dither.noise import token
 from dither.query.answer.assemble import Answer
-from dither.query.answer.noisy import Noisy, NoisyVector, with_noise
+from dither.query.answer.noisy import Noisy, NoisyVector, noisy_hidden, noisy_values
 from dither.query.collect.runner import Runner, running
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
@@ -191,19 +191,12 @@ class Redrawn:
         totals = np.tile(self._totals(m, radius), (draws, 1))
         hidden = None
         if noise and measurement.hides(radius):
-            hidden = with_noise(
-                self.plan.hidden(measurement, radius),
-                np.tile(self._hidden(m, radius), draws),
-            )
-        if measurement.vector.kind is Kind.TREE:
-            tree = self.plan.tree(measurement, radius)
-            return NoisyVector(
-                radius,
-                tree.noisy(totals) if noise else tree.tree.sums(totals),
-                hidden=hidden,
-            )
+            exact = np.tile(self._hidden(m, radius), (draws, 1))
+            hidden = noisy_hidden(self.plan, measurement, radius, exact)
         if noise:
-            totals = with_noise(self.plan.additive(measurement, radius), totals)
+            totals = noisy_values(self.plan, measurement, radius, totals)
+        elif measurement.vector.kind is Kind.TREE:
+            totals = self.plan.tree(measurement, radius).tree.sums(totals)
         return NoisyVector(radius, totals, hidden=hidden)
 
     def _totals(self, m: int, radius: int) -> Any:
@@ -213,7 +206,7 @@ class Redrawn:
 
     def _hidden(self, m: int, radius: int) -> Any:
         if ("hidden", m, radius) not in self.known:
-            self.known["hidden", m, radius] = self.runner.hidden(m, radius)[:, 0]
+            self.known["hidden", m, radius] = self.runner.hidden(m, radius)
         return self.known["hidden", m, radius]
 
 

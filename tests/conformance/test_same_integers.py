@@ -48,13 +48,16 @@ def other(request):
 
 def collected(worlds, noise, sql, radius):
     """All integers of a question: units of each key, norms by their bins, and the sums
-    of every measurement.
+    of every measurement, with what clipping cuts off them. The cap is two rows above
+    the radius, which is wrong: what is cut off is clipped as well.
     """
     cost = {"epsilon": 1.0} if noise == "Laplace" else {"rho": 0.5}
     database = worlds.opened("clinic", noise)
     plan = database.plan(sql, **cost, **STATED)
     if plan.keys is not None:  # few doctors have many patients here
         plan = replace(plan, keys=replace(plan.keys, at_least=2))
+    measurements = tuple(_capped(one, radius) for one in plan.measurements)
+    plan = replace(plan, measurements=measurements)
     engine, table = database.engine, database.catalogue.table
     with running(plan, engine, table, "salt") as runner:
         found = {}
@@ -65,11 +68,24 @@ def collected(worlds, noise, sql, radius):
         for m, one in enumerate(plan.measurements):
             if one.radius is None:
                 found["norms", m] = runner.units(m)
+            clipped = _steps(one, radius)
             if one.vector.kind is not Kind.DISTINCT:
-                found["totals", m] = runner.totals(
-                    m, max(1, int(one.vector.row * radius))
-                )
+                found["totals", m] = runner.totals(m, clipped)
+            if one.hides(clipped):
+                found["hidden", m] = runner.hidden(m, clipped)
     return found
+
+
+def _steps(one, radius):
+    return max(1, int(one.vector.row * radius))
+
+
+def _capped(one, radius):
+    if one.vector.sure or one.vector.kind is Kind.DISTINCT:
+        return one
+    part = one.weight / 4
+    cap = _steps(one, radius) + 2 * one.vector.row
+    return replace(one, cap=cap, hiding=part, weight=one.weight - part)
 
 
 def ways():

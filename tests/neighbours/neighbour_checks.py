@@ -83,7 +83,7 @@ def planned(
     plan = replace(
         plan,
         measurements=tuple(
-            _capped(plan, measurement, cap) for measurement in plan.measurements
+            _capped(measurement, cap) for measurement in plan.measurements
         ),
     )
     return (
@@ -93,11 +93,10 @@ def planned(
     )
 
 
-def _capped(plan: Plan, measurement: Measurement, cap: int) -> Measurement:
+def _capped(measurement: Measurement, cap: int) -> Measurement:
     """A measurement of which what clipping hides is measured too."""
     if (
         not cap
-        or not plan.spend.gaussian
         or measurement.vector.sure
         or measurement.vector.kind is Kind.DISTINCT
         or measurement.hiding
@@ -215,13 +214,11 @@ def check(plan: Plan, one: Found, two: Found) -> None:
             two.totals[m, radius],
         )
     for m, radius in one.hidden:
-        moved, noise = (
-            _difference(one.hidden[m, radius], two.hidden[m, radius]),
-            plan.hidden(plan.measurements[m], radius),
-        )
-        most = plan.sensitivity(plan.hidden_radius(plan.measurements[m], radius))
-        assert _size(moved, l2=True) <= most**2
-        assert _size(moved, l2=True) <= _allowed(noise, l2=True)
+        measurement = plan.measurements[m]
+        most = plan.sensitivity(plan.hidden_radius(measurement, radius))
+        noise = plan.hidden(measurement, radius)
+        cut = one.hidden[m, radius], two.hidden[m, radius]
+        _check_vector(plan, measurement, noise, most, *cut)
 
 
 def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
@@ -253,20 +250,30 @@ def _check_totals(
     """Leaves and distinct values are bounded in L1, whatever the noise; the nodes of a
     tree as its mechanism says.
     """
-    l2, noise = plan.spend.gaussian, plan.noise(measurement, radius)
-    moved = _difference(one, two)
+    noise, most = plan.noise(measurement, radius), plan.sensitivity(radius)
+    _check_vector(plan, measurement, noise, most, one, two)
+
+
+def _check_vector(
+    plan: Plan,
+    measurement: Measurement,
+    noise: Additive,
+    most: int,
+    one: Groups,
+    two: Groups,
+) -> None:
+    """`most` is how far one unit may move the vector by what it was clipped to."""
+    l2, moved = plan.spend.gaussian, _difference(one, two)
     if measurement.vector.kind is Kind.TREE:
         nodes = _difference(_nodes(measurement, one), _nodes(measurement, two))
         levels = measurement.vector.leaves.tree.levels
         assert _size(nodes, l2=l2) <= min(
-            _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2) * levels
+            _allowed(noise, l2=l2), most ** (1 + l2) * levels
         )
     else:
-        assert _size(moved, l2=l2) <= min(
-            _allowed(noise, l2=l2), plan.sensitivity(radius) ** (1 + l2)
-        )
+        assert _size(moved, l2=l2) <= min(_allowed(noise, l2=l2), most ** (1 + l2))
     if measurement.vector.kind in (Kind.TREE, Kind.DISTINCT):
-        assert _size(moved, l2=False) <= plan.sensitivity(radius)
+        assert _size(moved, l2=False) <= most
 
 
 def _nodes(measurement: Measurement, groups: Groups) -> dict[Key, Integers]:

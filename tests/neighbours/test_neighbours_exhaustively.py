@@ -203,7 +203,7 @@ def _found(place, plan, rows):
             [groups.get(key, np.zeros(size, np.int64)) for key in keys]
         )
         if (m, radius) in found.hidden:
-            none = np.zeros(size // plan.measurements[m].vector.size, np.int64)
+            none = np.zeros(size, np.int64)
             cut = [found.hidden[m, radius].get(key, none) for key in keys]
             vectors["hidden", (m, radius)] = np.concatenate(cut)
     return vectors
@@ -226,9 +226,7 @@ def _check(plan, what, vectors, units):
         else plan.sensitivity(radius)
     )
     if kind not in ("keys", "norms"):
-        l2 = l2 and (
-            plan.measurements[kind].vector.kind is not Kind.TREE or what[0] == "hidden"
-        )
+        l2 = l2 and plan.measurements[kind].vector.kind is not Kind.TREE
         allowed = allowed**2 if l2 else allowed
     for axis in range(units):
         moved = np.moveaxis(vectors, axis, 0)

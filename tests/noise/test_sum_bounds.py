@@ -23,8 +23,10 @@ def test_a_no_is_certain():
         one = (Law.laplace, Law.gaussian)[random.integers(2)]
         weights = random.choice(WEIGHTS, random.integers(1, 7)).tolist()
         law = one(float(random.choice(SCALES)))
-        beside = (0.5, one(2.0)) if random.integers(2) else None
-        total = law.weighed(weights) + (0.5 * beside[1] if beside else Law())
+        others = [(0.5,), (0.5, -0.3)][random.integers(2)]
+        beside = (others, one(2.0)) if random.integers(2) else None
+        total = law.weighed(weights)
+        total += beside[1].weighed(others) if beside else Law()
         exact = Exact(total)
         for confidence in (0.5, 0.95, 0.9999):
             x = random.uniform(0.5, 1.2) * total.reach(confidence)
@@ -37,8 +39,9 @@ def test_a_no_is_certain():
 @pytest.mark.parametrize("number", range(1, 10))
 def test_closed_forms_of_wide_noise_are_near(make, number):
     law, weights = make(1e6), np.random.default_rng(number).normal(size=number).tolist()
-    for beside in (None, (0.7, make(2e6))):
-        total = law.weighed(weights) + (0.7 * beside[1] if beside else Law())
+    for others in ((), (0.7,), (0.7, -0.4)):
+        beside = (others, make(2e6)) if others else None
+        total = law.weighed(weights) + make(2e6).weighed(others)
         for confidence in (0.5, 0.95, 0.999):
             width = total.reach(confidence)
             wide = 1.25 if len(total.parts) > 4 else 1.005

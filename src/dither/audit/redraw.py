@@ -9,7 +9,7 @@ neighbours: the guarantee holds for every salt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +92,9 @@ class Redrawn:
             len(key.values) for key in self.plan.question.keys if key.values is not None
         ]
         own = measurement.vector.noisy_size
-        return int(np.prod(publics, dtype=np.int64)) * (own + bool(measurement.hiding))
+        return (
+            int(np.prod(publics, dtype=np.int64)) * own * (1 + bool(measurement.hiding))
+        )
 
     def _name(self, named: Named) -> None:
         """Let these keys count."""
@@ -156,18 +158,32 @@ class Redrawn:
             )
             self._known[m, named, radius] = self.runner.totals(m, radius), hidden
         exact, hidden = self._known[m, named, radius]
-        totals = np.tile(np.clip(exact, -WIDEST, WIDEST).astype(np.int64), (size, 1, 1))
-        if measurement.vector.kind is Kind.TREE:
-            noisy = self.plan.tree(measurement, radius).noisy(totals)
-        else:
-            noisy = self.plan.additive(measurement, radius).release(totals)
+        tree = measurement.vector.kind is Kind.TREE
+        noisy = _noised(
+            self.plan.tree(measurement, radius).noisy
+            if tree
+            else self.plan.additive(measurement, radius).release,
+            exact,
+            size,
+        )
         if measurement.hiding:
-            cut = np.zeros((size, len(exact), 1), np.int64)
+            cut = np.zeros_like(noisy)
             if hidden is not None:
-                cut = self.plan.hidden(measurement, radius).release(
-                    np.tile(
-                        np.clip(hidden, -WIDEST, WIDEST).astype(np.int64), (size, 1, 1)
-                    )
+                cut = _noised(
+                    self.plan.hidden_tree(measurement, radius).noisy
+                    if tree
+                    else self.plan.hidden(measurement, radius).release,
+                    hidden,
+                    size,
                 )
             noisy = np.concatenate([noisy, cut], axis=2)
         return noisy.reshape(size, -1)
+
+
+def _noised(
+    release: Callable[[Integers], Integers], exact: Integers, size: int
+) -> Integers:
+    """`size` copies of exact numbers, each with noise of its own."""
+    held = np.clip(exact, -WIDEST, WIDEST).astype(np.int64)
+    found: Integers = release(np.tile(held, (size, 1, 1)))
+    return found

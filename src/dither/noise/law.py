@@ -210,28 +210,29 @@ class Law:
         weights: Sequence[float],
         x: float,
         confidence: float,
-        beside: tuple[float, Law] | None = None,
+        beside: tuple[Sequence[float], Law] | None = None,
     ) -> bool:
         """Whether |weights · noises| may be x or more with probability 1 − confidence or
-        more, for independent noises of this one law, and `beside` them a weight times
-        one more of another law. The answer "no" is certain.
+        more, for independent noises of this one law, and `beside` them weights times
+        noises of another one. The answer "no" is certain.
 
         This is for searches that ask again and again: it has closed forms only, which
         for five Laplace noises or more are a few per cent wider than `reach`.
         """
         shape, part, x = self._shape, self._one, abs(x)
-        if beside is not None and beside[0] and beside[1].parts:
+        if beside is not None and any(beside[0]) and beside[1].parts:
             other = beside[1]._one
+            more = [weight * other.weight for weight in beside[0]]
             if beside[1]._shape == shape == GAUSSIAN:
-                spare = (beside[0] * other.weight, other.scale)
+                spare = more, other.scale
                 return x <= sum_bounds.gaussian_reach(part, weights, confidence, spare)
             if beside[1]._shape == shape == LAPLACE:
-                # in steps of this law; the other noise has its own step
-                weight = beside[0] * other.weight / part.weight
-                same = [*weights, weight * other.scale / part.scale]
-                moved = abs(beside[0]) * other.weight
+                # in steps of this law; the other noises have their own step
+                times = other.scale / (part.weight * part.scale)
+                same = [*weights, *(weight * times for weight in more)]
+                moved = sum(map(abs, more))
                 return not sum_bounds.laplace_beyond(part, same, x - moved, confidence)
-            law = self.weighed(weights) + beside[0] * beside[1]
+            law = self.weighed(weights) + beside[1].weighed(beside[0])
             return not x > law.quantile((1 - confidence) / 2)
         if shape == GAUSSIAN:
             return x <= sum_bounds.gaussian_reach(part, weights, confidence)

@@ -168,20 +168,20 @@ def gaussian_reach(
     part: Part,
     weights: Sequence[float],
     confidence: float,
-    spare: tuple[float, float] = (0.0, math.inf),
+    spare: tuple[Sequence[float], float] = ((), math.inf),
 ) -> float:
-    """The ± of rounded noises with these weights, and of a spare one given by weight and
-    scale, as in `_as_normal`.
+    """The ± of rounded noises with these weights, and of spare ones given by weights and
+    a scale, as in `_as_normal`.
     """
     times, size = gaussian_figures(part, min(part.scale, spare[1]), confidence)
-    squares, largest = 0.0, abs(spare[0]) / part.weight
+    squares, largest = 0.0, max(map(abs, spare[0]), default=0.0) / part.weight
     for w in weights:
         squares += w * w
         if w > largest or -w > largest:
             largest = abs(w)
     total = squares * size
     if spare[0]:
-        total += spare[0] ** 2 * (spare[1] ** 2 + FLAT)
+        total += sum(w * w for w in spare[0]) * (spare[1] ** 2 + FLAT)
     return times * math.sqrt(total) + largest * part.weight / 2 * (1 + SLACK)
 
 

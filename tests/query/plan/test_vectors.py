@@ -126,7 +126,7 @@ def test_nobody_within_a_cap_is_scaled():
     [
         ({"rows": None, "unit": "row"}, 49),
         ({"rows": 1}, 49),
-        ({"rows": 600}, 42),
+        ({"rows": 600}, 41),
         ({"rows": None}, 37),
     ],
     ids=["rows as units", "one row", "600 rows", "undeclared"],

@@ -1,16 +1,16 @@
 """Counts and sums, with what clipping hid of them."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dither.mechanisms import Gaussian, Laplace
-from dither.query.statistics.intervals import Hidden, Ratio
-from dither.query.statistics.intervals import Mean as HiddenMean
-from dither.query.statistics.totals import Total
+from dither.query.statistics.estimates import Moments, figures
+from dither.query.statistics.intervals import Hidden
+from dither.query.statistics.totals import Total, tails
 from tests.chance import chance
-from tests.query.statistics.test_intervals import measured
 
 NOISES = [
     (Laplace(sensitivity=3, epsilon=1), Laplace(sensitivity=9, epsilon=1)),
@@ -20,37 +20,88 @@ NOISES = [
 
 @pytest.mark.parametrize(("kept", "hidden"), NOISES, ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("sign", [-1, 0, 1])
-def test_an_estimate_and_what_was_hidden_make_one_sum(kept, hidden, sign):
-    """At 99 % two Laplace noises go farther than normal ones of their variances."""
-    total = Total(1000, kept, 1.0, sign, Hidden(50.0, hidden.law))
-    both = (kept.law + hidden.law).reach(0.99)
-    low, high = total.sides(0.99)
-    ends = {
-        1: (1000 - kept.error(0.99, integer=True), 1050 + both),
-        -1: (1000 - both, 1000 + kept.error(0.99, integer=True)),
-        0: (1050 - both, 1050 + both),
-    }
-    assert (low, high) == ends[sign]
+@pytest.mark.parametrize("steps", [-500.0, -3.0, 50.0, 900.0])
+def test_each_end_misses_as_often_as_it_may(kept, hidden, sign, steps):
+    """The near end looks at what was kept, and beyond a certain size at both; the far
+    one at both. Together they miss what the interval may.
+    """
+    total = Total(1000, kept, 1.0, sign, Hidden(steps, hidden.law))
+    both, low, high = kept.law + hidden.law, *total.sides(0.99)
+    if not sign:
+        width = both.quantile(0.005)
+        assert (low, high) == (1000 + steps - width, 1000 + steps + width)
+        return
+    split = tails(kept.law.deviation, hidden.law.deviation, 0.01)
+    assert split.near + split.far + split.sure <= 0.01 * (1 + 1e-9)
+    near, far = (1000 - low, high - 1000) if sign > 0 else (high - 1000, 1000 - low)
+    surely = sign * steps - both.quantile(split.sure)
+    assert near == -max(-kept.law.quantile(split.near), surely)
+    assert far >= sign * steps + both.quantile(split.far)
+    assert far >= both.quantile(split.far) / 2
+
+
+def test_light_data_is_hardly_moved():
+    """Noise alone adds three per cent to the squared error, however wide it is."""
+    kept = Laplace(sensitivity=1, epsilon=1).law
+    for scale in (3, 30, 1000):
+        hidden = Laplace(sensitivity=scale, epsilon=1).law
+        total = Total(0, NOISES[0][0], 1.0, 1, Hidden(0.0, hidden))
+        total = replace(total, mechanism=Laplace(sensitivity=1, epsilon=1))
+        least = (kept + hidden).quantile(
+            tails(kept.deviation, hidden.deviation, 0.05).sure
+        )
+        steps = np.arange(math.ceil(least), math.ceil(least) + 60 * scale)
+        odds = np.exp(-steps / scale) * np.tanh(0.5 / scale)
+        added = float((odds * (steps - least) ** 2).sum())
+        assert added <= 0.035 * kept.variance
+        assert replace(total, hidden=Hidden(least, hidden)).shift == 0
+        assert replace(total, hidden=Hidden(least + 7, hidden)).shift == 7
 
 
 @chance(1e-8)
 @pytest.mark.parametrize(("kept", "hidden"), NOISES, ids=["Laplace", "Gaussian"])
-def test_means_hold_with_hidden_rows(kept, hidden):
-    """Each of 500 intervals misses with 1 % at most; 23 misses are p < 1e-8. A row is
-    many steps, as in private SQL.
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("lost", [0, 5, 60])
+def test_totals_hold_with_hidden_rows(kept, hidden, sign, lost):
+    """Each of 500 intervals misses with 1 % at most; 23 misses are p < 1e-8. The value
+    lies inside.
     """
-    step = 1 << 20
-    kept, hidden = (
-        replace(one, sensitivity=one.sensitivity * step) for one in (kept, hidden)
-    )
-    zeros, ones, lost = 300 * step, 500 * step, 100 * step
-    truth, missed = (ones + lost) / (zeros + ones + lost), 0
-    for _ in range(500):
-        parts = kept.release(np.array([zeros, ones]))
-        ratio = Ratio(
-            measured(parts, (0, 1), kept), measured(parts, (1, 1), kept), (0.0, 1.0)
-        )
-        mean = HiddenMean(ratio, Hidden(float(hidden.release(lost)), hidden.law))
-        low, high = mean.ends(0.99)
+    missed, truth = 0, 1000 + (sign or -1) * lost
+    noisy, cut = kept.release([1000] * 500), hidden.release([truth - 1000] * 500)
+    for value, steps in zip(noisy, cut, strict=True):
+        total = Total(int(value), kept, 1.0, sign, Hidden(float(steps), hidden.law))
+        low, high = total.ends(0.99)
         missed += not low <= truth <= high
+    assert missed < 23
+
+
+@chance(1e-8)
+@pytest.mark.parametrize(("kept", "hidden"), NOISES, ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("function", ["avg", "var_pop", "stddev_samp"])
+def test_figures_hold_with_hidden_rows(kept, hidden, function):
+    """Each of 500 intervals misses with 1 % at most; 23 misses are p < 1e-8. A row is
+    many steps, as in private SQL; the hidden rows are all at the top.
+    """
+    moments = Moments.over((1 if function == "avg" else 2,), [(0.0, 1.0)])
+    kept, hidden = (
+        replace(one, sensitivity=one.sensitivity * moments.total)
+        for one in (kept, hidden)
+    )
+    rows, lost = [0.0] * 600 + [0.5] * 400 + [1.0] * 1000, [1.0] * 200
+    truth = {
+        "avg": np.mean,
+        "var_pop": np.var,
+        "stddev_samp": lambda x: np.std(x, ddof=1),
+    }
+    expected, missed = float(truth[function](np.array(rows + lost))), 0
+    parts, cut = (
+        np.array([moments.parts([x]) for x in values]).sum(axis=0)
+        for values in (rows, lost)
+    )
+    for _ in range(500):
+        known = Hidden(law=hidden.law, parts=tuple(int(x) for x in hidden.release(cut)))
+        (found,) = figures(function, moments, [kept.release(parts)], kept, [known])
+        low, high = found.ends(0.99)
+        missed += not low <= expected <= high
+        assert low <= found.value <= high
     assert missed < 23

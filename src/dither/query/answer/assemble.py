@@ -22,7 +22,7 @@ from dither.query.plan.vectors import KINDS, Kind, Vector
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import ANYWHERE, NOTHING, OPEN, Ends, Hidden
-from dither.query.statistics.quantiles import extreme, quantile
+from dither.query.statistics.quantiles import Lost, extreme, quantile
 from dither.query.statistics.rounding import moved
 from dither.query.statistics.totals import (
     SIDES,
@@ -30,6 +30,7 @@ from dither.query.statistics.totals import (
     at_most,
     changed,
     ends_of,
+    opened,
     totals,
     whole,
 )
@@ -161,8 +162,12 @@ class Answer:
         if aggregate.largest is None:
             level = aggregate.level or 0.0
             found = [
-                quantile(counts, level, leaves, mechanism, vector.row, cut)
-                for counts, cut in zip(fitted, hidden, strict=True)
+                opened(quantile(counts, level, leaves, mechanism, vector.row, lost))
+                if cut.open
+                else quantile(counts, level, leaves, mechanism, vector.row, lost)
+                for counts, cut, lost in zip(
+                    fitted, hidden, self._lost(measurement, noisy), strict=True
+                )
             ]
         else:
             largest = aggregate.largest
@@ -172,6 +177,13 @@ class Answer:
             ]
         shown = CALENDAR.get(vector.args[0].type)
         return found if shown is None else changed(found, shown)
+
+    def _lost(self, measurement: Measurement, noisy: NoisyVector) -> list[Lost | None]:
+        """The leaf counts that clipping cut off each group."""
+        if noisy.hidden is None or not len(noisy.hidden):
+            return [None] * len(noisy.values)
+        mechanism = self.plan.hidden_tree(measurement, noisy.radius)
+        return [Lost(counts, mechanism) for counts in mechanism.fit(noisy.hidden)]
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
@@ -339,7 +351,10 @@ def _hidden(noisy: NoisyVector, clipping: Clipping) -> list[Hidden]:
         known = OPEN if clipping.clips else NOTHING
         return [known] * len(noisy.values)
     law = clipping.hidden.law
-    return [Hidden(float(steps), law) for steps in noisy.hidden]
+    return [
+        Hidden(float(sum(parts)), law, parts=tuple(map(int, parts)))
+        for parts in noisy.hidden
+    ]
 
 
 def _column(expr: Expr, groups: Sequence[Group]) -> list[Any]:

@@ -21,7 +21,14 @@ from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.radius import radius_of
 from dither.query.plan.vectors import Kind
 
-__all__ = ["Noisy", "NoisyVector", "measure", "with_noise"]
+__all__ = [
+    "Noisy",
+    "NoisyVector",
+    "measure",
+    "noisy_hidden",
+    "noisy_values",
+    "with_noise",
+]
 
 Integers = NDArray[np.int64]
 
@@ -32,8 +39,8 @@ class NoisyVector:
     clipped to.
 
     `units` are the noisy counts of units from which the radius was chosen; None if it
-    was not. `hidden` is what clipping cut off each group, with noise; None if that was
-    not measured.
+    was not. `hidden` are the same numbers of what clipping cut off, with noise of their
+    own; None if that was not measured.
     """
 
     radius: int
@@ -58,7 +65,7 @@ class NoisyVector:
             found["radius"],
             _array(found["values"], measurement),
             None if units is None else tuple(units),
-            None if hidden is None else _held(hidden),
+            None if hidden is None else _array(hidden, measurement),
         )
 
 
@@ -158,13 +165,26 @@ def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVect
     if radius is None:
         units = tuple(map(int, plan.choosing(one).release(runner.units(m))))
         radius = radius_of(plan, one, units, runner.groups).value
-    clipping, hidden = plan.clipping(one, radius), None
-    if clipping.hidden is not None:
-        hidden = with_noise(clipping.hidden, runner.hidden(m, radius)[:, 0])
-    totals: Integers = runner.totals(m, radius)
-    values = (
-        plan.tree(one, radius).noisy(totals)
-        if one.vector.kind is Kind.TREE
-        else with_noise(clipping.noise, totals)
-    )
+    hidden: Integers | None = None
+    if one.hides(radius):
+        hidden = noisy_hidden(plan, one, radius, runner.hidden(m, radius))
+    values = noisy_values(plan, one, radius, runner.totals(m, radius))
     return NoisyVector(radius, values, units, hidden)
+
+
+def noisy_values(
+    plan: Plan, one: Measurement, radius: int, exact: Integers
+) -> Integers:
+    """The exact numbers of each group with their noise; of a tree, of all its nodes."""
+    if one.vector.kind is Kind.TREE:
+        return plan.tree(one, radius).noisy(exact)
+    return with_noise(plan.additive(one, radius), exact)
+
+
+def noisy_hidden(
+    plan: Plan, one: Measurement, radius: int, exact: Integers
+) -> Integers:
+    """Noisy numbers of what clipping cut off."""
+    if one.vector.kind is Kind.TREE:
+        return plan.hidden_tree(one, radius).noisy(exact)
+    return with_noise(plan.hidden(one, radius), exact)

@@ -4,7 +4,9 @@ not stated (rule R2).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
@@ -12,7 +14,7 @@ from dither.query.plan.vectors import Kind
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import NOTHING, OPEN, Hidden, one_sided
-from dither.query.statistics.quantiles import extreme, quantile
+from dither.query.statistics.quantiles import Lost, extreme, quantile
 from dither.query.statistics.totals import (
     Estimate,
     Total,
@@ -21,6 +23,8 @@ from dither.query.statistics.totals import (
 __all__ = ["UNTOLD", "widths"]
 
 UNTOLD = "not enough rows"
+AT_CAP = "at radius = cap"
+NEARER = "a smaller radius gives a nearer number and, where it cuts off little, up to"
 
 GROUPS = (100, 1_000, 10_000)
 RADII = (1, 10, 100)
@@ -63,7 +67,7 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
 def _of_item(
     plan: Plan, measurement: Measurement, index: int, confidence: float
 ) -> Iterator[tuple[str, float | str]]:
-    radii = _radii(measurement)
+    radii = _radii(plan, measurement, confidence)
     if measurement.vector.kind not in (Kind.MOMENTS, Kind.TREE):
         for when, radius in radii:
             yield (
@@ -71,31 +75,51 @@ def _of_item(
                 _half_of_total(plan, measurement, radius, confidence),
             )
         return
-    when, radius = radii[0] if len(radii) == 1 else radii[1]
+    when, radius = radii[0 if len(radii) == 1 else 1]
     sizes = GROUPS if plan.request.expect is None else (plan.request.expect,)
     for rows in sizes:
         about = f"for groups of {rows:,} rows" + (f", {when}" if when else "")
+        when, _, _ = when.partition(";")  # what follows is said once
         yield (
             _said(measurement, radius, about),
             _half(plan, measurement, index, radius, rows, confidence),
         )
 
 
-def _radii(measurement: Measurement) -> list[tuple[str, int]]:
-    """The radius, or a few that may be chosen, with the words that say so."""
+def _radii(
+    plan: Plan, measurement: Measurement, confidence: float
+) -> list[tuple[str, int]]:
+    """The radius, or a few that may be chosen, with the words that say so; of what is
+    declared to have an end, that end.
+    """
     if measurement.radius is not None:
         return [("", measurement.radius)]
-    row, largest = (
-        measurement.vector.row,
-        measurement.largest
-        if measurement.cap is None
-        else measurement.cap / measurement.vector.row,
-    )
+    cap = measurement.cap
+    if cap is not None:
+        times = _times_as_wide(plan, measurement, cap, confidence)
+        return [(f"{AT_CAP}; {NEARER} {times:g} × that width", cap)]
+    row = measurement.vector.row
     one = "group" if measurement.vector.kind is Kind.UNITS else "row"
-    sizes = [rows for rows in RADII if rows == 1 or rows <= largest]
+    sizes = [rows for rows in RADII if rows == 1 or rows <= measurement.largest]
     return [
         (f"if units count with up to {n} {one}{'s' * (n > 1)}", n * row) for n in sizes
     ]
+
+
+def _times_as_wide(
+    plan: Plan, measurement: Measurement, cap: int, confidence: float
+) -> float:
+    """Width of an interval at the smallest radius, as a multiple of the one at radius =
+    cap: it follows from the shares of the cost. Rounded up.
+    """
+    radius, vector = min(measurement.bins.edges[0], cap - 1), measurement.vector
+    noise = plan.noise(measurement, radius)
+    total = Total(0, noise, 1.0, vector.sign, _hidden(plan, measurement, radius))
+    if vector.kind in (Kind.MOMENTS, Kind.TREE):
+        total = replace(total, sign=0)
+    low, high = total.sides(confidence)
+    beside = plan.noise(measurement, cap).error(confidence, integer=True)
+    return max(math.ceil(10 * float(high - low) / 2 / beside) / 10, 1.0)
 
 
 def _said(measurement: Measurement, radius: int, when: str) -> str:
@@ -142,7 +166,8 @@ def _half_of_total(
 
 def _hidden(plan: Plan, measurement: Measurement, radius: int) -> Hidden:
     if measurement.hides(radius):
-        return Hidden(0.0, plan.hidden(measurement, radius).law)
+        law = plan.hidden(measurement, radius).law
+        return Hidden(0.0, law, parts=(0,) * measurement.vector.size)
     return OPEN if measurement.clips(radius) else NOTHING
 
 
@@ -182,7 +207,9 @@ def _expected(
     mechanism, leaves = plan.tree(measurement, radius), measure.leaves
     counts = leaves.shares() * (rows * measure.row)
     if aggregate.largest is None:
-        return quantile(
-            counts, aggregate.level or 0.0, leaves, mechanism, measure.row, hidden
-        )
+        lost = None
+        if measurement.hides(radius):
+            lost = Lost(0 * counts, plan.hidden_tree(measurement, radius))
+        level = aggregate.level or 0.0
+        return quantile(counts, level, leaves, mechanism, measure.row, lost)
     return extreme(counts, leaves, mechanism, measure.row, largest=aggregate.largest)

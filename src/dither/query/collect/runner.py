@@ -104,15 +104,17 @@ class Runner:
         """The exact sums of a measurement, each unit's part clipped to the radius: one
         row for each group.
         """
+        return self._numbers(m, self._run(self.statements.totals(m, radius)))
+
+    def hidden(self, m: int, radius: int) -> Integers:
+        """The numbers that clipping to the radius takes off each group: one row for each."""
+        return self._numbers(m, self._run(self.statements.hidden(m, radius)))
+
+    def _numbers(self, m: int, rows: Sequence[Row]) -> Integers:
         vector = self.statements.plan.measurements[m].vector
-        rows = self._run(self.statements.totals(m, radius))
         if vector.kind is Kind.TREE:
             return self._leaf_counts(vector, rows)
         return self._sums(vector.size, rows)
-
-    def hidden(self, m: int, radius: int) -> Integers:
-        """The amount that clipping to the radius takes off each group."""
-        return self._sums(1, self._run(self.statements.hidden(m, radius)))
 
     def _sums(self, size: int, rows: Sequence[Row]) -> Integers:
         """The sums of each group, exactly: Python's integers where they are beyond 64

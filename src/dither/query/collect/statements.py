@@ -103,30 +103,53 @@ class Statements(Groups):
         return [whole] if one.vector.sure else [whole, self._clipped(m, parts, radius)]
 
     def hidden(self, m: int, radius: int) -> list[Statement]:
-        """What clipping to the radius takes off each group, one number each, a unit's
-        part in it clipped in its turn: a table, and two statements to be added up.
+        """The part that clipping to the radius takes off each group, a unit's share of it
+        clipped in its turn: a table, and two statements to be added up.
 
         A unit that keeps what was declared about it is within that second radius, so
         nothing is lost a second time.
         """
         one = self.plan.measurements[m]
         most, shift = self.plan.hidden_radius(one, radius), one.vector.shift
-        cut = self._cut(m, radius)
-        size = self.dialect.without_low_bits("abs(r)", shift) if shift else "r"
-        square = self.dialect.total(f"{self.dialect.wide(size)} * {size}")
-        norms = f"SELECT u, {square} AS q FROM {cut.name} GROUP BY u"
-        norm = self._whole(self.dialect.root_above("q"), shift)
-        above = f"q > {(most >> shift) ** 2}"
+        cut, parts = self._cut(m, radius), _lost(one.vector)
+        place = "g, leaf" if one.vector.kind is Kind.TREE else "g"
+        if self._in_squares(one.vector):
+            norm, above = self.dialect.root_above("q"), f"q > {(most >> shift) ** 2}"
+        else:
+            norm, above = "q", f"q > {most >> shift}"
+        norm, added = self._whole(norm, shift), self._size(one.vector)
+        norms = f"SELECT u, {added} AS q FROM {cut.name} GROUP BY u"
         over = f"SELECT u, {norm} AS n FROM ({norms}) t WHERE {above}"
-        whole = f"SELECT g, {self.dialect.total('r')} FROM {cut.name} GROUP BY g"
-        (scaled,) = self.dialect.scaled(["r"], most, "n")
-        less = self.dialect.total(f"{scaled} - r")
-        twice = f"SELECT g, {less} FROM {cut.name} p JOIN ({over}) o ON p.u = o.u GROUP BY g"
+        lost = self.dialect.totals(parts)
+        whole = f"SELECT {place}, {lost} FROM {cut.name} GROUP BY {place}"
+        scaled = self.dialect.scaled(parts, most, "n")
+        pairs = zip(scaled, parts, strict=True)
+        less = self.dialect.totals([f"{less} - {part}" for less, part in pairs])
+        twice = (
+            f"SELECT {place}, {less} FROM {cut.name} p JOIN ({over}) o ON p.u = o.u "
+            f"GROUP BY {place}"
+        )
         return [
             cut,
             Statement(None, whole, (), "what clipping took off each group"),
             Statement(None, twice, (), "less what exceeds the second radius"),
         ]
+
+    def _in_squares(self, vector: Vector) -> bool:
+        """Whether what is cut off is clipped in L2. Leaf counts are clipped in L1,
+        whatever their noise (rule R11).
+        """
+        return self.plan.spend.gaussian and vector.kind is not Kind.TREE
+
+    def _size(self, vector: Vector) -> str:
+        """The sum of squares (L2) or of magnitudes (L1) of what was cut off a unit."""
+        sizes = [f"abs({r})" for r in _lost(vector)]
+        if vector.shift:
+            short = self.dialect.without_low_bits
+            sizes = [short(size, vector.shift) for size in sizes]
+        if self._in_squares(vector):
+            sizes = [f"{self.dialect.wide(size)} * {size}" for size in sizes]
+        return self.dialect.total(" + ".join(sizes))
 
     # Totals, units and moments: partial sums
 
@@ -258,24 +281,26 @@ class Statements(Groups):
     # What clipping hides
 
     def _cut(self, m: int, radius: int) -> Statement:
-        """u, the group g and what clipping takes off there, r, of the units above the
-        radius.
+        """u, the group g (and leaf) and what clipping takes off there, r0, …, of the
+        units above the radius.
         """
         vector, writer = self.plan.measurements[m].vector, self.writer()
         if vector.kind is Kind.TREE:
             lost = self.dialect.total(f"{vector.row} - w")
             select = (
-                f"SELECT r.u AS u, g, CAST({lost} AS BIGINT) AS r FROM "
-                f"{self._weighed(m, radius, writer)} GROUP BY r.u, g"
+                f"SELECT r.u AS u, g, leaf, CAST({lost} AS BIGINT) AS r0 FROM "
+                f"{self._weighed(m, radius, writer)} GROUP BY r.u, g, leaf"
             )
         else:
             parts = _columns(m, vector)
             scaled = self.dialect.scaled(parts, radius, "n")
             pairs = zip(parts, scaled, strict=True)
-            lost = " + ".join(f"{whole} - {less}" for whole, less in pairs)
+            lost = ", ".join(
+                f"CAST({whole} - {less} AS BIGINT) AS r{j}"
+                for j, (whole, less) in enumerate(pairs)
+            )
             select = (
-                f"SELECT p.u AS u, g, CAST({lost} AS BIGINT) AS r FROM "
-                f"{self._counted_partials} p JOIN ({self._over(m, radius)}) "
+                f"SELECT p.u AS u, g, {lost} FROM {self._counted_partials} p JOIN ({self._over(m, radius)}) "
                 "o ON p.u = o.u"
             )
         name = self.again(f"dither_hidden_{m}_{radius}")
@@ -367,6 +392,11 @@ def _direct(measurement: Measurement) -> bool:
     """Whether sums are taken over rows: every unit has one at most."""
     vector = measurement.vector
     return vector.sure and vector.kind is not Kind.UNITS
+
+
+def _lost(vector: Vector) -> list[str]:
+    """The columns of what clipping takes off."""
+    return [f"r{j}" for j in range(vector.size if vector.kind is Kind.MOMENTS else 1)]
 
 
 def _columns(m: int, vector: Vector) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dither.errors import ArgumentError, QueryError
@@ -25,19 +25,9 @@ from dither.query.sql.question import Question
 __all__ = ["plan_of", "plans_of"]
 
 KEYS_PART = Fraction(1, 2)
-RADIUS_PART = Fraction(1, 12)
-HIDDEN_PART = {
-    "total": Fraction(1, 3),
-    "units": Fraction(1, 3),
-    "moments": Fraction(7, 12),
-    "tree": Fraction(1, 4),
-}
-"""What measuring the part that clipping cuts off gets, by the kind of vector:
-docs/proofs/intervals.md says why.
-"""
-SIGNED_PART = Fraction(5, 6)
-"""The same for sums of values of both signs, whose intervals have what was cut off on
-both sides.
+RADIUS_PART = Fraction(1, 6)
+"""The part of the cost for the choice of a radius if there is no cap and noise is
+Laplace's; half of it if noise is Gaussian.
 """
 VALUES = 16
 """For how many different values one unit counts where nothing else is stated or
@@ -54,10 +44,26 @@ REFUSED = 1 << 100
 CLOSE = 0.05
 SAME = Fraction(101, 100)
 """Costs that differ by rounding only are the same."""
-FEW = 4
-"""Number of rows of one unit up to which a radius is not worth choosing: it is the
-maximum per unit.
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a measurement's cost that go to what clipping cuts off, and to the
+    choice of a radius; the estimate gets the rest (docs/proofs/intervals.md).
+    """
+
+    hiding: Fraction
+    choosing: Fraction
+
+
+LAPLACE = Parts(Fraction(31, 200), Fraction(4, 25))
+LAPLACE_SIGNED = Parts(Fraction(1, 5), Fraction(3, 25))
+LAPLACE_MEANS = Parts(Fraction(1, 4), Fraction(2, 25))
+"""Means and sums of values of both signs have what was cut off on both sides of their
+intervals.
 """
+GAUSSIAN = Parts(Fraction(1, 4), Fraction(1, 12))
+GAUSSIAN_BOTH_SIDES = Parts(Fraction(7, 24), Fraction(1, 12))
 
 
 def plan_of(
@@ -157,9 +163,7 @@ def _why(other: str, larger: float, cost: Fraction) -> str:
 def _check_size(plan: Plan) -> None:
     """Refuse beforehand what would not fit into memory after it was charged."""
     groups = plan.publics
-    numbers = groups * sum(
-        measurement.vector.noisy_size for measurement in plan.measurements
-    )
+    numbers = groups * sum(measurement.numbers for measurement in plan.measurements)
     if numbers > MOST_NUMBERS:
         raise QueryError(
             f"the {groups:,} groups of this question need {numbers:,} noisy numbers, and "
@@ -201,7 +205,11 @@ def _plan(
         # The less is spent, the wider the noise, and the less fine steps matter
         pairs = zip(found.measurements, excess, strict=True)
         found = planned([one.vector.coarser(bits) for one, bits in pairs])
-    return found
+    if request.fixed or found.fits():
+        return found
+    # So much is declared that what is cut off needs wider noise than 64 bits hold
+    fixed = replace(request, fixed=True)
+    return _plan(question, fixed, spend, vectors, private, plugin)
 
 
 def _roomy(question: Question, vector: Vector, request: Request) -> Vector:
@@ -234,32 +242,34 @@ def _measurement(
     the choice of a radius (R30).
     """
     cap = _cap_of(question, vector, spend)
-    radius = _radius_without_choice(question, vector, request, spend, cap)
+    radius = _radius_without_choice(question, vector, request, cap)
     largest = _largest_of(question, vector, spend)
-    measured = (
-        spend.gaussian
-        and cap is not None
-        and vector.kind is not Kind.DISTINCT
-        and not vector.sure
-    )
+    measured = cap is not None and vector.kind is not Kind.DISTINCT and not vector.sure
+    parts = _parts(vector, spend) if measured else None
     if radius is not None:
-        hiding = (
-            weight * _hidden_part(vector)
-            if measured and radius < (cap or 0)
-            else Fraction(0)
-        )
+        below = parts is not None and radius < (cap or 0)
+        hiding = weight * parts.hiding if parts and below else Fraction(0)
         return Measurement(
             vector, weight - hiding, radius, hiding=hiding, cap=cap, largest=largest
         )
-    choosing = weight * (RADIUS_PART if spend.gaussian else 2 * RADIUS_PART)
-    hiding = weight * _hidden_part(vector) if measured else Fraction(0)
+    choosing = weight * (
+        parts.choosing
+        if parts is not None
+        else RADIUS_PART / (2 if spend.gaussian else 1)
+    )
+    hiding = Fraction(0) if parts is None else weight * parts.hiding
     return Measurement(
         vector, weight - choosing - hiding, None, choosing, hiding, cap, largest
     )
 
 
-def _hidden_part(vector: Vector) -> Fraction:
-    return HIDDEN_PART[vector.kind] if vector.sign else SIGNED_PART
+def _parts(vector: Vector, spend: Spend) -> Parts:
+    mean = vector.kind is Kind.MOMENTS
+    if spend.gaussian:
+        return GAUSSIAN if vector.sign and not mean else GAUSSIAN_BOTH_SIDES
+    if vector.kind in (Kind.MOMENTS, Kind.TREE):
+        return LAPLACE_MEANS
+    return LAPLACE if vector.sign else LAPLACE_SIGNED
 
 
 def _weights(
@@ -319,13 +329,13 @@ def _cap_of(question: Question, vector: Vector, spend: Spend) -> int | None:
 
 
 def _radius_without_choice(
-    question: Question, vector: Vector, request: Request, spend: Spend, cap: int | None
+    question: Question, vector: Vector, request: Request, cap: int | None
 ) -> int | None:
     """The radius that needs no choosing: sure by construction, stated, or all that
     units have; in steps.
 
-    Where there are groups and Gaussian noise, a chosen one is often far smaller than
-    what units have at most.
+    A chosen one is often far smaller than what units have at most, unless that is one
+    row; even then if rows are values, which may be far below their bounds.
     """
     if vector.kind is Kind.DISTINCT:
         return min(
@@ -345,11 +355,7 @@ def _radius_without_choice(
         return min(max(steps, 1), vector.limit if cap is None else cap)
     if cap is None:
         return None
-    alone = (
-        not spend.gaussian
-        or not question.keys
-        or cap <= FEW * vector.row + vector.slack
-    )
+    alone = vector.function != "sum" and cap <= vector.row + vector.slack
     return cap if alone or request.fixed else None
 
 

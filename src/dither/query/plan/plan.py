@@ -130,6 +130,13 @@ class Measurement:
         """All of its cost."""
         return self.weight + self.choosing + self.hiding
 
+    @property
+    def numbers(self) -> int:
+        """Number of noisy numbers in a group. If the part that is cut off is measured,
+        there are twice as many.
+        """
+        return self.vector.noisy_size * (2 if self.hiding else 1)
+
     def clips(self, radius: int) -> bool:
         """Whether units may have more than the radius."""
         return not self.vector.sure and (self.cap is None or radius < self.cap)
@@ -205,28 +212,39 @@ class Plan:
 
         A unit with norm N of at most `cap` loses N − C, and what rounding adds: less
         than a step for each part of each of its groups, and what its own integer norm
-        is rounded up by (docs/proofs/intervals.md).
+        is rounded up by (docs/proofs/intervals.md). Over e groups that is a step for
+        each in L1, and √e of them in L2. Leaf counts are clipped in L1.
         """
+        vector = measurement.vector
         assert measurement.cap is not None
-        rows = measurement.vector.most or MANY
-        rounding = (
-            rows
-            if measurement.vector.kind is Kind.TREE
-            else measurement.vector.size * (math.isqrt(rows) + 1)
-        )
-        shift = measurement.vector.shift
-        rounded_up = (math.isqrt(rows) + 3) << shift if shift else 0
+        rows, tree = vector.most or MANY, vector.kind is Kind.TREE
+        squares = self.spend.gaussian and not tree
+        spread = math.isqrt(rows) + 1 if squares else rows
+        rounding = rows if tree else vector.size * spread
+        rounded_up = (spread + 2) << vector.shift if vector.shift else 0
         return measurement.cap - radius + rounding + rounded_up + 1
 
     def hidden(self, measurement: Measurement, radius: int) -> Additive:
-        """The noise of what clipping cut off."""
+        """The noise of each number of what clipping cut off."""
+        if measurement.vector.kind is Kind.TREE:
+            return self.hidden_tree(measurement, radius).noise
         return self.spend.additive(
             self.sensitivity(self.hidden_radius(measurement, radius)),
             measurement.hiding,
         )
 
     def tree(self, measurement: Measurement, radius: int) -> TreeMechanism:
-        part, unit = self.spend.part(measurement.part(radius)), self.guarantee.unit
+        return self._tree(measurement, radius, measurement.part(radius))
+
+    def hidden_tree(self, measurement: Measurement, radius: int) -> TreeMechanism:
+        """The tree over the leaf counts that clipping cut off."""
+        cut = self.hidden_radius(measurement, radius)
+        return self._tree(measurement, cut, measurement.hiding)
+
+    def _tree(
+        self, measurement: Measurement, radius: int, weight: Fraction
+    ) -> TreeMechanism:
+        part, unit = self.spend.part(weight), self.guarantee.unit
         promise = {"mu": part} if self.spend.gaussian else {"epsilon": part}
         return TreeMechanism(
             tree=measurement.vector.leaves.tree,
@@ -322,7 +340,7 @@ class Plan:
     @cached_property
     def most_named(self) -> int:
         """How many private keys an answer can have."""
-        each = sum(one.vector.noisy_size for one in self.measurements)
+        each = sum(one.numbers for one in self.measurements)
         return max(1, min(MOST_GROUPS, MOST_NUMBERS // max(each, 1)) // self.publics)
 
     @cached_property

@@ -9,11 +9,10 @@ the noisy counts, and of public scales, is post-processing (docs/proofs/interval
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,10 @@ FALSE_ALARM = 0.02
 """How often noise alone may pass for units in the lowest bin; in others, by their size,
 less often.
 """
+CAPPED_ALARM = 0.03
+"""`FALSE_ALARM` if a cap is declared. A mistake costs less then, and less of the cost
+goes to the counts: as many units are seen as without a cap.
+"""
 BEYOND = 3
 """Number of bins above the last one that certainly has units within which a radius may
 lie.
@@ -43,14 +46,6 @@ SLOWEST = 0.4
 it.
 """
 
-NORMAL = 1.96
-WIDER = {Kind.TOTAL: 1.1, Kind.UNITS: 1.1, Kind.MOMENTS: 1.1, Kind.TREE: 0.6}
-"""How much wider an interval may become, beside one whose radius is all that units
-have, for a better estimate. Ranks are not values: a quantile's interval is kept a
-little narrower in ranks."""
-SPREAD = 4
-"""Over so many groups, or all, a heavy unit is taken to be spread evenly: what a radius
-cuts off its norm, it cuts off the sums of its groups that much more often."""
 APART = (0.002, 0.1)
 """How far the values of heavy units lie from those of others, as a part of their range:
 all of them on average, and each by itself (which counts less, the more of them there
@@ -72,46 +67,24 @@ def radius_of(
 ) -> Radius:
     """The radius that the noisy counts of units suggest.
 
-    Where there is nothing to see, it is what units have at most, or one row where
-    nobody declared that.
+    If they show no units, it is one row, or the cap if that is less.
     """
-    found = seen(units, measurement.bins, plan.choosing(measurement))
+    bins, cap = measurement.bins, measurement.cap
+    most, alarm = (bins.edges[-1], FALSE_ALARM) if cap is None else (cap, CAPPED_ALARM)
+    found = seen(units, bins, plan.choosing(measurement), alarm)
     if found is None:
-        return Radius(
-            measurement.cap or min(measurement.vector.row, measurement.bins.edges[-1]),
-            seen=False,
-        )
-    weighing = Weighing(plan, measurement, found, max(groups, 1))
-    return Radius(weighing.capped() if measurement.hiding else weighing.free())
-
-
-def _at_least_none(lost: float, deviation: float) -> float:
-    """The mean of a noisy number of this mean and standard deviation that is treated as
-    0 where it is negative.
-    """
-    normal = NormalDist()
-    return deviation * normal.pdf(lost / deviation) + lost * normal.cdf(
-        lost / deviation
-    )
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How a figure of a group follows its sums: its noise for a standard deviation of
-    1, and the share of what is hidden that moves its lower and its upper end.
-    """
-
-    noise: float
-    below: float
-    above: float
+        return Radius(min(measurement.vector.row, most), seen=False)
+    best = Weighing(plan, measurement, found, max(groups, 1)).best()
+    return Radius(min(best, most))
 
 
 SHAPES = {
-    Kind.TOTAL: Shape(1.0, 0.0, 1.0),
-    Kind.UNITS: Shape(1.0, 0.0, 1.0),
-    Kind.MOMENTS: Shape(math.sqrt(0.5), 0.5, 0.5),
-    Kind.TREE: Shape(2.0, 0.5, 0.5),
+    Kind.TOTAL: 1.0,
+    Kind.UNITS: 1.0,
+    Kind.MOMENTS: math.sqrt(0.5),
+    Kind.TREE: 2.0,
 }
+"""The noise of a figure for noise of its sums with a standard deviation of 1."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +96,6 @@ class Weighing:
     units: Units
     groups: int
 
-    @property
-    def _shape(self) -> Shape:
-        return SHAPES[self.measurement.vector.kind]
-
     def _deviation(self, part: Fraction, levels: int) -> float:
         """The noise for a radius of 1, of a vector that gets this part of the cost."""
         twice, size = 1 + self.plan.replacing, self.plan.spend.part(part)
@@ -136,26 +105,17 @@ class Weighing:
             / size
         )
 
-    def _noise(self, radius: int, part: Fraction | None = None) -> float:
-        part = self.measurement.part(radius) if part is None else part
+    def _noise(self, radius: int) -> float:
+        part = self.measurement.part(radius)
         return (
-            self._shape.noise
+            SHAPES[self.measurement.vector.kind]
             * radius
             * self._deviation(part, self.measurement.vector.levels)
         )
 
-    def _lost(self, radius: int) -> float:
-        """What is cut off a group."""
-        times = (
-            math.sqrt(min(self.groups, SPREAD))
-            if self.measurement.hiding and self.measurement.vector.kind is not Kind.TREE
-            else 1
-        )
-        return times * self.units.lost(radius) / self.groups
-
     def _bias(self, radius: int) -> float:
         """What is cut off a group; of a mean or a quantile, how much that changes."""
-        lost = self._lost(radius)
+        lost = self.units.lost(radius) / self.groups
         if self.measurement.vector.kind not in (Kind.MOMENTS, Kind.TREE):
             return lost
         always, each = APART
@@ -164,61 +124,20 @@ class Weighing:
     def _error(self, radius: int) -> float:
         return math.hypot(self._bias(radius), self._noise(radius))
 
-    def _width(self, radius: int) -> float:
-        """How wide an interval becomes that holds what was cut off too."""
-        if not self.measurement.clips(radius):
-            return 2 * NORMAL * self._noise(radius)
-        lost = self._lost(radius)
-        hidden = self.plan.hidden_radius(self.measurement, radius) * self._deviation(
-            self.measurement.hiding, 1
-        )
-        if not self.measurement.vector.sign:
-            return 2 * NORMAL * math.hypot(self._noise(radius), hidden)
-        seen, sides = (
-            _at_least_none(lost, hidden),
-            (self._shape.below, self._shape.above),
-        )
-        return sum(
-            NORMAL * math.hypot(self._noise(radius), side * hidden) + side * seen
-            for side in sides
-        )
-
-    def free(self) -> int:
-        """The radius with the smallest error, where nobody declared what units have at
-        most.
+    def best(self) -> int:
+        """The radius with the smallest error. A declared cap only limits the bins: usual
+        units are often far smaller.
         """
-        least = (
-            1
-            if self.measurement.vector.function == "sum"
-            else self.measurement.vector.row
-        )
-        error: Callable[[int], float] = self._error
-        if self.measurement.vector.kind in (Kind.TOTAL, Kind.UNITS):
-            error = self._sum
-        return min((max(least, radius) for radius in self.units.radii), key=error)
+        vector = self.measurement.vector
+        least = 1 if vector.function == "sum" else vector.row
+        radii = [max(least, radius) for radius in self.units.radii]
+        total = vector.kind in (Kind.TOTAL, Kind.UNITS)
+        error = self._sum if total else self._error
+        return min(radii, key=error)
 
     def _sum(self, radius: int) -> float:
         """What is cut off and the noise of all groups, side by side."""
         return self._bias(radius) + self._noise(radius)
-
-    def capped(self) -> int:
-        """The radius with the smallest error, of those whose intervals are not much
-        wider than without clipping.
-        """
-        assert self.measurement.cap is not None
-        cap, widest = (
-            self.measurement.cap,
-            WIDER[self.measurement.vector.kind]
-            * 2
-            * NORMAL
-            * self._noise(self.measurement.cap, self.measurement.whole),
-        )
-        narrow = [
-            radius
-            for radius in self.units.radii
-            if radius < cap and self._width(radius) <= widest
-        ]
-        return min([*narrow, cap], key=self._error)
 
 
 @dataclass(frozen=True)
@@ -245,10 +164,14 @@ class Units:
         return float(self.counts @ np.maximum(self.bins.middles - radius, 0))
 
 
-def seen(noisy: Sequence[int], bins: Bins, mechanism: Additive) -> Units | None:
-    """The units that noisy counts show; None if everything may be noise."""
+def seen(
+    noisy: Sequence[int], bins: Bins, mechanism: Additive, alarm: float = FALSE_ALARM
+) -> Units | None:
+    """The units that noisy counts show; None if everything may be noise, which passes
+    for units about as often as `alarm`.
+    """
     counts = np.asarray(noisy, np.float64)
-    top = _top(counts, mechanism)
+    top = _top(counts, mechanism, alarm)
     return None if top < 0 else Units(bins, _units(counts, top), top)
 
 
@@ -265,7 +188,7 @@ def _units(noisy: Counts, top: int) -> Counts:
     return units
 
 
-def _top(noisy: Counts, mechanism: Additive) -> int:
+def _top(noisy: Counts, mechanism: Additive, alarm: float) -> int:
     """The last bin at or above which there are units: certainly, or as a continuation
     of one where certainly are. −1 if none.
 
@@ -277,7 +200,7 @@ def _top(noisy: Counts, mechanism: Additive) -> int:
         (
             b
             for b in range(noisy.size - 1, -1, -1)
-            if _filled(noisy[b:], _sure(mechanism, b))
+            if _filled(noisy[b:], _sure(mechanism, b, alarm))
         ),
         -1,
     )
@@ -288,13 +211,13 @@ def _top(noisy: Counts, mechanism: Additive) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _sure(mechanism: Additive, place: int) -> tuple[float, ...]:
+def _sure(mechanism: Additive, place: int, alarm: float) -> tuple[float, ...]:
     """Count of each window that noise rarely exceeds. Noise may pass for units where
     the bin is low, and costs little; the higher the bin, the rarer, so that the radius
     grows little on average.
     """
-    alarm = FALSE_ALARM / (len(WINDOWS) * math.sqrt(2) ** place)
-    return tuple(mechanism.law.copies(width).quantile(alarm) for width in WINDOWS)
+    missed = alarm / (len(WINDOWS) * math.sqrt(2) ** place)
+    return tuple(mechanism.law.copies(width).quantile(missed) for width in WINDOWS)
 
 
 def _filled(noisy: Counts, bounds: Sequence[float]) -> bool:

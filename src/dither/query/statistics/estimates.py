@@ -8,8 +8,8 @@ their parts are taken. So one row moves the vector of part sums by the product o
 S^d in L1, and by no more in L2.
 
 Estimates are functions of noisy whole numbers, their mechanism and `Moments`, so they
-can be had again from stored sums. Intervals hold the true figure, with what clipping
-hid (rule R30).
+can be had again from stored sums. What clipping hid is part sums as well, so intervals
+hold the true figure (rule R30).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from functools import cached_property
 
 from dither.mechanisms import Additive
 from dither.query.statistics.intervals import (
-    NOTHING,
+    LEAST,
+    USUAL,
+    Both,
     Combined,
-    Ends,
     Hidden,
     Line,
-    Mean,
-    Mixed,
+    Once,
     Ratio,
     Root,
     Sample,
@@ -36,7 +36,7 @@ from dither.query.statistics.intervals import (
     cut,
 )
 from dither.query.statistics.rounding import Apart, Turned, moved
-from dither.query.statistics.totals import Estimate
+from dither.query.statistics.totals import Estimate, opened, tails
 
 __all__ = ["Moments", "Sums", "figures"]
 
@@ -148,8 +148,7 @@ class Sums:
 
     moments: Moments
     parts: Sequence[int]
-    mechanism: Additive
-    hidden: Hidden = NOTHING
+    mechanism: Additive | Both
 
     def count(self) -> Estimate:
         """Number of rows: all parts together."""
@@ -173,7 +172,7 @@ class Sums:
         degree = self.moments.degrees[of]
         rows = self._along(lambda _: degree)
         ratio = Ratio(self._amount(of), rows, (0.0, 1.0), scale=width, shift=low)
-        found = Estimate(ratio.value, Mean(ratio, self.hidden), ratio)
+        found = Estimate(ratio.value, ratio)
         return moved(found, self.moments.rounding(of), (low, low + width))
 
     def variance(
@@ -185,8 +184,7 @@ class Sums:
         Of the rows themselves, or of what they are a sample of; of values as they are,
         or of rounded ones.
         """
-        width, middle = self.moments.width(of), self._middle(of)
-        scale = width * width
+        scale = self.moments.width(of) ** 2
         ratio = Ratio(
             self._spread(of),
             4 * self._rows * self._rows,
@@ -194,13 +192,13 @@ class Sums:
             (self._rows,),
             scale,
         )
-        swing = -ratio.value, scale * max(middle, 1 - middle) ** 2 - ratio.value
-        found = self._mixed(ratio, swing, ratio.value if self._rows.value > 0 else 0.0)
+        found = Estimate(ratio.value if self._rows.value > 0 else 0.0, ratio)
         found = found if rounded else self._apart(found, of)
         return self._sampled(found) if sample else found
 
     def variance_of(self, rows: int) -> Estimate:
         """The variance of one value where the number of rows is public."""
+        assert not isinstance(self.mechanism, Both)  # nothing is hidden of an array
         first, middle, last = map(int, self.parts)
         total, scale = rows * self.moments.total, self.moments.width() ** 2
         box = VarianceBox((first, middle, last), self.mechanism, total, scale)
@@ -216,8 +214,7 @@ class Sums:
         scale = self.moments.width(0) * self.moments.width(1)
         rows = math.prod(self.moments.degrees) * self._rows * self._rows
         ratio = Ratio(self._joint, rows, (-0.25, 0.25), (self._rows,), scale)
-        corners = [scale * x * y - ratio.value for x, y in self._corners()]
-        found = self._mixed(ratio, (min(corners), max(corners)))
+        found = Estimate(ratio.value, ratio)
         # |⟨x, y⟩| moves by what x moves times y, and by what y moves times x; standard
         # deviations are half of the widths at most
         first, second = (self.moments.rounding(of) for of in (0, 1))
@@ -237,7 +234,7 @@ class Sums:
             (-1.0, 1.0),
             (self._rows, first, second),
         )
-        found = self._mixed(ratio, self._turns(ratio.value))
+        found = Estimate(ratio.value, ratio)
         first_by, second_by = (self.moments.rounding(of) for of in (0, 1))
         if not first_by + second_by:
             return found
@@ -256,45 +253,6 @@ class Sums:
         if not by:
             return found
         return found.seen(lambda spread: Apart(spread, by, most), found.value)
-
-    def _mixed(self, ratio: Ratio, swing: Ends, value: float | None = None) -> Estimate:
-        found = ratio.value if value is None else value
-        if self.hidden.nothing:
-            return Estimate(found, ratio)
-        return Estimate(
-            found, Mixed(ratio, self._rows.value, swing, self.hidden), ratio
-        )
-
-    def _middle(self, of: int) -> float:
-        """The mean of v of [0, 1], as far as it is known."""
-        rows = self._rows.value * self.moments.degrees[of]
-        return min(max(self._amount(of).value / rows, 0.0), 1.0) if rows > 0 else 0.5
-
-    def _corners(self) -> list[tuple[float, float]]:
-        """How far the corners of what both values can be lie from their means."""
-        first, second = ((-self._middle(of), 1 - self._middle(of)) for of in (0, 1))
-        return list(itertools.product(first, second))
-
-    def _turns(self, correlation: float) -> Ends:
-        """How far a hidden row can turn a correlation r: by xy − r(x² + y²)/2, x and y
-        in standard deviations.
-
-        That is largest and smallest in a corner, or where an edge turns: at x = y/r.
-        """
-        rows = max(self._rows.value, 1.0)
-        scale = [
-            math.sqrt(max(self._spread(of).value, 1e-300)) / (2 * rows) for of in (0, 1)
-        ]
-        corners = [(x / scale[0], y / scale[1]) for x, y in self._corners()]
-        (left, right), (bottom, top) = (
-            (min(side), max(side)) for side in zip(*corners, strict=True)
-        )
-        points = list(corners)
-        if correlation:
-            points += [(cut(y / correlation, (left, right)), y) for y in (bottom, top)]
-            points += [(x, cut(x / correlation, (bottom, top))) for x in (left, right)]
-        turns = [x * y - correlation * (x * x + y * y) / 2 for x, y in points]
-        return min(turns), max(turns)
 
     def _along(self, weigh: Callable[[tuple[int, ...]], float]) -> Combined:
         """The sum of the parts weighted by a function of their indices."""
@@ -354,6 +312,32 @@ def figures(
     """A figure for each group, from its noisy part sums and what clipping hid of it."""
     found = FIGURES[function]
     return [
-        found(Sums(moments, [int(part) for part in row], mechanism, cut_off))
+        _figure(found, moments, [int(part) for part in row], mechanism, cut_off)
         for row, cut_off in zip(rows, hidden, strict=True)
     ]
+
+
+def _figure(
+    found: Callable[[Sums], Estimate],
+    moments: Moments,
+    parts: Sequence[int],
+    mechanism: Additive,
+    hidden: Hidden,
+) -> Estimate:
+    """The figure of what was kept, which has the smaller noise, with the interval of
+    what was kept and cut off together, within which it is held as a sum is.
+    """
+    kept = found(Sums(moments, parts, mechanism))
+    if hidden.nothing:
+        return kept
+    if hidden.open:
+        return opened(kept)
+    both = Both(mechanism.law, hidden.law)
+    added = [a + b for a, b in zip(parts, hidden.parts, strict=True)]
+    spread = found(Sums(moments, added, both)).spread
+    spread, value = Once(spread), kept.value
+    low, high = spread.ends(USUAL)
+    if not low <= value <= high:  # else it lies in the wider interval as well
+        sure = tails(both.kept.deviation, hidden.deviation, 1 - USUAL).sure
+        value = cut(value, spread.ends(1 - max(sure, LEAST)))
+    return Estimate(value, spread, kept.noise or kept.spread)

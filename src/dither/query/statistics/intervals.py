@@ -3,14 +3,14 @@ them.
 
 Intervals are Fieller's: a ratio θ is possible if numerator − θ · denominator is no
 farther from 0 than noise explains. That is exact where both are sums; products are
-linearized where they were measured. What clipping hid is in the intervals as well
-(docs/proofs/intervals.md).
+linearized where they were measured. What clipping hid is measured part by part, so the
+intervals are of both together (docs/proofs/intervals.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -21,14 +21,17 @@ from dither.release import Spread
 
 __all__ = [
     "ANYWHERE",
+    "LEAST",
     "NOTHING",
     "OPEN",
+    "USUAL",
+    "Anywhere",
+    "Both",
     "Combined",
     "Ends",
     "Hidden",
     "Line",
-    "Mean",
-    "Mixed",
+    "Once",
     "Ratio",
     "Root",
     "Sample",
@@ -41,11 +44,8 @@ __all__ = [
 
 Ends = tuple[Any, Any]
 ANYWHERE: Ends = (-math.inf, math.inf)
-SURE = 4.0
-"""In standard deviations: from where on what was cut off is certainly more than noise,
-and is added to the estimate.
-"""
 LEAST = 1e-9
+USUAL = 0.95
 HALVINGS = 45
 ROWS_PART = 0.1
 """Of what an interval may miss, the part that goes to the number of rows."""
@@ -53,13 +53,15 @@ ROWS_PART = 0.1
 
 @dataclass(frozen=True)
 class Hidden:
-    """The part of a group that clipping cut off: a number of steps, with noise of this
-    law. Without noise nothing was cut off, or, if it is `open`, anything may have been.
+    """The part of a group that clipping cut off: a number of steps, or of several parts
+    one for each, with noise of this law. Without noise nothing was cut off, or, if it
+    is `open`, anything may have been.
     """
 
     steps: float = 0.0
     law: Law = field(default_factory=Law)
     open: bool = False
+    parts: tuple[int, ...] = ()
 
     @cached_property
     def nothing(self) -> bool:
@@ -69,16 +71,27 @@ class Hidden:
     def deviation(self) -> float:
         return self.law.deviation
 
-    @cached_property
-    def least(self) -> float:
-        """As much as there may be: rows that are hidden are never fewer than none."""
-        return max(self.steps, 0.0)
 
-    @cached_property
-    def sure(self) -> float:
-        """The part that noise cannot explain."""
-        known = not self.open and abs(self.steps) > SURE * self.deviation
-        return self.steps if known else 0.0
+@dataclass(frozen=True)
+class Both:
+    """Two independent noises of each part: of what was kept, and of what was cut off."""
+
+    kept: Law
+    hidden: Law
+
+    @property
+    def law(self) -> Both:
+        return self
+
+    @property
+    def deviation(self) -> float:
+        return math.hypot(self.kept.deviation, self.hidden.deviation)
+
+    def allows(self, weights: Sequence[float], x: float, confidence: float) -> bool:
+        return self.kept.allows(weights, x, confidence, (weights, self.hidden))
+
+    def weighed(self, weights: Sequence[float]) -> Law:
+        return self.kept.weighed(weights) + self.hidden.weighed(weights)
 
 
 NOTHING = Hidden()
@@ -93,7 +106,7 @@ def one_sided(confidence: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _width(law: Law, weights: tuple[float, ...], confidence: float) -> float:
+def _width(law: Law | Both, weights: tuple[float, ...], confidence: float) -> float:
     return law.weighed(weights).reach(confidence)
 
 
@@ -113,7 +126,7 @@ class Combined:
 
     value: float
     weights: tuple[float, ...]
-    mechanism: Additive
+    mechanism: Additive | Both
 
     def __add__(self, other: Combined) -> Combined:
         return self._with(other, self.value + other.value, 1, 1)
@@ -206,19 +219,6 @@ class Ratio:
     def mapped(self, ratio: float) -> float:
         return self.shift + self.scale * ratio
 
-    def allows(
-        self,
-        ratio: float,
-        left: float,
-        confidence: float,
-        beside: tuple[float, Law] | None = None,
-    ) -> bool:
-        """Whether numerator − ratio · denominator, and other noise beside it, may be so
-        far from 0.
-        """
-        weights = [n - ratio * d for n, d in self._slopes]
-        return self._law.allows(weights, left, confidence, beside)
-
     def _ends(self, confidence: float) -> Ends:
         if self.denominator.value <= 0 or not all(
             sum_.surely_positive(confidence) for sum_ in self.positive
@@ -243,10 +243,13 @@ class Ratio:
         return self.numerator.value - ratio * self.denominator.value
 
     def _possible(self, ratio: float, moved: float, confidence: float) -> bool:
-        return self.allows(ratio, self._left_over(ratio) - moved, confidence)
+        """Whether numerator − ratio · denominator may be so far from 0."""
+        weights = [n - ratio * d for n, d in self._slopes]
+        left = self._left_over(ratio) - moved
+        return self._law.allows(weights, left, confidence)
 
     @cached_property
-    def _law(self) -> Law:
+    def _law(self) -> Law | Both:
         return self.numerator.mechanism.law
 
     @cached_property
@@ -290,78 +293,26 @@ class VarianceBox:
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A ratio of two sums of which some rows were hidden: none of them, or all, may
-    count for the numerator.
+class Once:
+    """A spread that takes long to find, with its usual ends remembered."""
 
-    `share` is the numerator, `rows` the denominator, both of what was kept. A ratio t
-    is too low to be true if the numerator − t · (all rows) is farther above 0 than
-    noise explains, and too high if that is so below 0 even with all hidden rows in the
-    numerator.
-    """
-
-    ratio: Ratio
-    hidden: Hidden
+    inner: Spread
 
     def ends(self, confidence: float) -> Ends:
-        if self.hidden.nothing:
-            return self.ratio.ends(confidence)
-        if self.hidden.open:
-            return ANYWHERE
-        low, high = map(self.ratio.mapped, self._ends(confidence))
-        least, most = self.ratio.ends(confidence)
-        return min(low, least), max(high, most)
+        return self._usual if confidence == USUAL else self.inner.ends(confidence)
 
-    def _ends(self, confidence: float) -> Ends:
-        within, start = self.ratio.within, self.ratio.ratio
-        if self.ratio.denominator.value + self.hidden.least <= 0:
-            return within
-
-        def possible(t: float, counted: float, side: float) -> bool:
-            left = side * self._left(t, counted)
-            beside = (counted - t, self.hidden.law)
-            return left <= 0 or self.ratio.allows(t, left, confidence, beside)
-
-        low = farthest(lambda t: possible(t, 0.0, 1), start, within[0])
-        high = farthest(lambda t: possible(t, 1.0, -1), start, within[1])
+    @cached_property
+    def _usual(self) -> Ends:
+        low, high = self.inner.ends(USUAL)
         return low, high
-
-    def _left(self, t: float, counted: float) -> float:
-        """Numerator − t · rows, with so much of what is hidden in the numerator."""
-        kept = self.ratio.numerator.value - t * self.ratio.denominator.value
-        return kept + (counted - t) * self.hidden.least
 
 
 @dataclass(frozen=True)
-class Mixed:
-    """A figure of kept rows, with hidden ones mixed in: `swing` is how far a hidden row
-    can move it at most, down and up, as a multiple of the share of all rows that are
-    hidden. Linearized, so it holds for small shares only; if more than half of the rows
-    may be hidden, the figure may be anything within its limits.
-    """
+class Anywhere:
+    """The spread of a figure without any bound."""
 
-    ratio: Ratio
-    rows: float
-    swing: Ends
-    hidden: Hidden
-
-    def ends(self, confidence: float) -> Ends:
-        if self.hidden.open:
-            return ANYWHERE
-        limits = (
-            self.ratio.mapped(self.ratio.within[0]),
-            self.ratio.mapped(self.ratio.within[1]),
-        )
-        hidden, noise = self.hidden.least, self.hidden.law.reach(confidence)
-        rows = self.rows + hidden
-        if not all(map(math.isfinite, self.swing)) or hidden + noise > rows / 2:
-            return limits
-        value, (low, high) = self.ratio.value, self.ratio.ends(confidence)
-        share, doubt = hidden / rows, noise / rows
-        down, up = self.swing
-        least = value + down * share - math.hypot(value - low, down * doubt)
-        most = value + up * share + math.hypot(high - value, up * doubt)
-        return cut_ends(min(least, low), max(most, high), limits)
+    def ends(self, confidence: float) -> Ends:  # noqa: ARG002
+        return ANYWHERE
 
 
 @dataclass(frozen=True)

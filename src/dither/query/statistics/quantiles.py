@@ -17,22 +17,56 @@ from numpy.typing import NDArray
 from dither.errors import ArgumentError
 from dither.mechanisms.tree import TreeMechanism
 from dither.query.statistics.intervals import (
-    ANYWHERE,
-    NOTHING,
     Ends,
-    Hidden,
     farthest,
     one_sided,
 )
 from dither.query.statistics.leaves import Leaves, Number
 from dither.query.statistics.totals import Estimate
 
-__all__ = ["TOLD", "cdf", "extreme", "quantile", "rank"]
+__all__ = ["TOLD", "Lost", "cdf", "extreme", "quantile", "rank"]
 
 TOLD = 10
 """An extreme is shown if noise hides at most one row in this number."""
 
+SMALLEST = 0.1
+"""The least part of what an interval may miss that goes to one of two noises."""
+
 Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Lost:
+    """The fitted counts of what clipping cut off, by leaves, and their noise."""
+
+    counts: Reals
+    mechanism: TreeMechanism
+
+
+@dataclass(frozen=True)
+class BothTrees:
+    """The noise of two trees whose counts are added up: of what was kept, and of what
+    was cut off.
+    """
+
+    kept: TreeMechanism
+    hidden: TreeMechanism
+
+    def reach(self, share: float, confidence: float) -> Reals:
+        """The ± of a figure of both trees. Normal noises add up in squares; each of two
+        others gets a part of the error probability (union bound).
+        """
+        if self.kept.mu is not None:
+            found: Reals = np.hypot(
+                self.kept.reach(share, confidence), self.hidden.reach(share, confidence)
+            )
+            return found
+        mine, its = (one.noise.law.deviation for one in (self.kept, self.hidden))
+        part = min(max(mine / (mine + its), SMALLEST), 1 - SMALLEST)
+        missed = 1 - confidence
+        return self.kept.reach(share, 1 - part * missed) + self.hidden.reach(
+            share, 1 - (1 - part) * missed
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +79,16 @@ class Crossing:
     whose true figure reaches `least` − `below` to the first one whose figure reaches
     `least` + `above`. An end misses only if noise moved the figure at its leaf (or, for
     the upper end, at the leaf before) farther than it does in half of what the interval
-    may miss. Hidden rows lie anywhere: each may raise a figure by 1 − share, or lower
-    it by share.
+    may miss.
     """
 
     leaves: Leaves
-    mechanism: TreeMechanism
+    mechanism: TreeMechanism | BothTrees
     counts: Reals
     share: float
     least: float
     below: float = 0.0
     above: float = 0.0
-    hidden: Hidden = NOTHING
 
     @property
     def total(self) -> float:
@@ -74,31 +106,17 @@ class Crossing:
         return self.leaves.value(self.leaf)
 
     def ends(self, confidence: float) -> Ends:
-        if self.hidden.open:
-            return ANYWHERE
         if self.total <= 0:
             return self.leaves.start(0), self.leaves.end(self.leaves.count - 1)
         figures, shown = self._figures(), self.leaf
-        up = self._reach(1 - self.share, confidence)
-        down = self._reach(self.share, confidence)
+        width = self.mechanism.reach(self.share, confidence)
         least = self.least - self.below - self._lost
         most = self.least + self.above + self._lost
-        reached = np.flatnonzero(figures + up >= least)
-        short = np.flatnonzero(figures - down < most)
+        reached = np.flatnonzero(figures + width >= least)
+        short = np.flatnonzero(figures - width < most)
         low = min(int(reached[0]) if reached.size else self.leaves.count, shown)
         high = max(int(short[-1]) + 1 if short.size else 0, shown)
         return self.leaves.start(low), self.leaves.end(high)
-
-    def _reach(self, counted: float, confidence: float) -> Reals:
-        """How far a figure may be off to one side, to which so much of each hidden row
-        counts.
-        """
-        width = self.mechanism.reach(self.share, confidence)
-        if self.hidden.nothing:
-            return width
-        hidden = counted * self.hidden.law.reach(confidence)
-        found: Reals = np.hypot(width, hidden) + counted * self.hidden.least
-        return found
 
     def _figures(self) -> Reals:
         upto = np.cumsum(self.counts)
@@ -117,7 +135,7 @@ def quantile(
     leaves: Leaves,
     mechanism: TreeMechanism,
     row: int = 1,
-    hidden: Hidden = NOTHING,
+    lost: Lost | None = None,
 ) -> Estimate:
     """The leaf up to which the share `level` of all counts lies; the middle one if
     there are none.
@@ -126,7 +144,8 @@ def quantile(
     the share lies, and any number between the values at the places ⌊(n − 1) · level⌋ and
     ⌈(n − 1) · level⌉, counted from 0. In rows, the first of these is where the figure
     exceeds −level, the second where it reaches 1 − level; with a level of a / d,
-    figures are multiples of 1 / d.
+    figures are multiples of 1 / d. What clipping cut off is `lost`: the value is the
+    one of what was kept, and the interval is of both together.
     """
     if not 0 <= level <= 1:
         raise ArgumentError("level", "must be from 0 to 1, such as 0.5 for the median")
@@ -142,7 +161,11 @@ def quantile(
         below=(level - apart) * row,
         above=(1 - level - apart) * row,
     )
-    return Estimate(crossing.value, replace(crossing, hidden=hidden), crossing)
+    if lost is None:
+        return Estimate(crossing.value, crossing, crossing)
+    both = BothTrees(mechanism, lost.mechanism)
+    spread = replace(crossing, mechanism=both, counts=counts + lost.counts)
+    return Estimate(crossing.value, spread, crossing)
 
 
 def rank(mechanism: TreeMechanism, row: int = 1, *, largest: bool = False) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from dither.mechanisms import Additive
@@ -15,6 +15,7 @@ from dither.noise import Law
 from dither.query.statistics.intervals import (
     ANYWHERE,
     NOTHING,
+    Anywhere,
     Ends,
     Hidden,
     one_sided,
@@ -28,6 +29,8 @@ __all__ = [
     "at_most",
     "changed",
     "ends_of",
+    "opened",
+    "tails",
     "totals",
     "whole",
 ]
@@ -73,6 +76,13 @@ class Estimate:
         )
 
 
+def opened(estimate: Estimate) -> Estimate:
+    """An estimate without an interval, because clipping may have cut off any amount; that
+    of the noise alone stays.
+    """
+    return Estimate(estimate.value, Anywhere(), estimate.noise or estimate.spread)
+
+
 def ends_of(
     estimates: Sequence[Estimate], confidence: float, *, noise: bool = False
 ) -> list[Ends]:
@@ -94,11 +104,21 @@ class Total:
 
     @property
     def value(self) -> float:
-        """The estimate, including what clipping certainly removed; if clipping can only
-        move it to one side, a shift to the other side is noise.
+        """The estimate, held within its ends: the part of what was cut off that
+        noise cannot explain is added.
         """
-        hidden = self.hidden.sure if self.hidden.sure * self.sign >= 0 else 0.0
-        return (self.noisy + hidden) * self.step
+        return (self.noisy + self.shift) * self.step
+
+    @cached_property
+    def shift(self) -> float:
+        """In steps: how far the estimate is moved to lie within its ends at 95 %."""
+        if self.hidden.nothing or self.hidden.open:
+            return 0.0
+        steps, sure = self.hidden.steps, self._tails(0.05).sure
+        if self.sign:
+            return self.sign * max(self.sign * steps - self._joint(sure), 0.0)
+        reach = self._joint(sure / 2)
+        return steps - min(max(steps, -reach), reach)
 
     def ends(self, confidence: float) -> Ends:
         low, high = (
@@ -124,32 +144,57 @@ class Total:
     def sides(self, confidence: float) -> Ends:
         """The ends in steps, before they are cut to the known range of the true value.
 
-        Each fails with half of what the interval may. The lower one (of what is never
-        negative) does not need to know what was hidden.
+        The near one (the lower one of what is never negative) does not need to know
+        what was hidden, unless that is more than noise explains.
         """
-        near = self.mechanism.error(confidence, integer=True)
+        hidden, noisy = self.hidden.steps, float(self.noisy)
         if self.hidden.nothing:
-            return self.noisy - near, self.noisy + near
-        hidden, far = self.hidden.steps, self._both(confidence)
-        low = (
-            self.noisy - near
-            if self.sign > 0
-            else self.noisy + min(hidden, 0 if self.sign else hidden) - far
+            near = self.mechanism.error(confidence, integer=True)
+            return noisy - near, noisy + near
+        missed = 1 - confidence
+        if not self.sign:
+            width = self._joint(missed / 2)
+            return noisy + hidden - width, noisy + hidden + width
+        split, hidden = self._tails(missed), self.sign * hidden
+        near = max(
+            -self.mechanism.law.quantile(split.near), hidden - self._joint(split.sure)
         )
-        high = (
-            self.noisy + near
-            if self.sign < 0
-            else self.noisy + max(hidden, 0 if self.sign else hidden) + far
-        )
-        return low, high
+        reach = self._joint(split.far)
+        far = max(hidden + reach, reach / 2)
+        ends = noisy + self.sign * near, noisy + self.sign * far
+        return min(ends), max(ends)
 
-    def _both(self, confidence: float) -> float:
-        return _joint(self.mechanism.law, self.hidden.law, confidence)
+    def _tails(self, missed: float) -> Tails:
+        return tails(self.mechanism.law.deviation, self.hidden.deviation, missed)
+
+    def _joint(self, missed: float) -> float:
+        return _joint(self.mechanism.law, self.hidden.law, missed)
+
+
+@dataclass(frozen=True)
+class Tails:
+    """The error probability of an interval, by its ends: the one that what was kept tells by
+    itself, the one beyond all that may be hidden, and the one that moves the estimate.
+    """
+
+    near: float
+    far: float
+    sure: float
+
+
+def tails(kept: float, hidden: float, missed: float) -> Tails:
+    """The split that makes an interval about as narrow as it can be, for these standard
+    deviations. The estimate is moved so rarely without reason that its squared error
+    grows by three per cent at most.
+    """
+    sure = min(0.1 * missed, 0.03 * (kept / hidden) ** 2)
+    near = max(0.1, 0.9 * kept / (kept + math.hypot(kept, hidden))) * missed
+    return Tails(near, 0.9 * missed - near, sure)
 
 
 @lru_cache(maxsize=256)
-def _joint(first: Law, second: Law, confidence: float) -> float:
-    return (first + second).reach(confidence)
+def _joint(first: Law, second: Law, missed: float) -> float:
+    return (first + second).quantile(missed)
 
 
 def totals(
@@ -172,7 +217,7 @@ def _total(
     noisy: int, mechanism: Additive, step: float, sign: int, hidden: Hidden
 ) -> Estimate:
     total = Total(noisy, mechanism, step, sign, hidden)
-    value = noisy if step == 1 and not hidden.sure else total.value
+    value = noisy if step == 1 and not total.shift else total.value
     noise = Around(value, mechanism, integer=True, step=step)
     return Estimate(value, total, noise, total.limits)
 
