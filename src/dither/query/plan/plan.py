@@ -164,7 +164,8 @@ class Clipping:
 @dataclass(frozen=True)
 class Plan:
     """What a question will do and cost. `publics` is how many groups the public keys
-    make, for each private key.
+    make, for each private key. `counted` are the vectors that are not measured by
+    themselves: the noisy numbers by which private keys are named answer them.
     """
 
     question: Question
@@ -174,6 +175,7 @@ class Plan:
     keys: KeyThreshold | None
     publics: int
     plugin: Callable[..., Additive] | None = None
+    counted: tuple[Vector, ...] = ()
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -183,6 +185,18 @@ class Plan:
     def groups(self) -> int | None:
         """Number of groups; None if keys are private."""
         return self.publics if self.keys is None else None
+
+    def is_counted(self, aggregate: int) -> bool:
+        """Whether the numbers by which keys are named answer an aggregate."""
+        return any(aggregate in vector.aggregates for vector in self.counted)
+
+    @property
+    def gives_up_keys(self) -> bool:
+        """Whether a unit may have more private keys than it contributes to."""
+        return self.keys is not None and any(
+            not vector.sure and (vector.most is None or vector.most > self.keys.groups)
+            for vector in self.counted
+        )
 
     @cached_property
     def replacing(self) -> bool:
@@ -316,10 +330,19 @@ class Plan:
             longer if one.cap is None else one.cap / one.vector.row
             for one in self.measurements
         ]
-        return sum(
+        return self._log_keys(dearer) + sum(
             math.log(self.per_radius(measurement) * dearer * norm)
             for measurement, norm in zip(self.measurements, norms, strict=True)
         )
+
+    def _log_keys(self, dearer: float) -> float:
+        """The threshold of private keys, and the noise of each number that they answer,
+        on the same scale.
+        """
+        if self.keys is None:
+            return 0.0
+        answered = math.log(math.sqrt(self.keys.noise.integer_variance) * dearer)
+        return math.log(self.keys.threshold * dearer) + answered * len(self.counted)
 
     def per_radius(self, measurement: Measurement) -> float:
         """The standard deviation of a measurement's noise for a radius of 1."""
@@ -345,7 +368,7 @@ class Plan:
         Names, HAVING, ORDER BY, LIMIT and arithmetic over aggregates only say how that
         is shown.
         """
-        limits = (self.request.groups, self.request.values, self.request.mechanism)
+        limits = (self.request.values, self.request.mechanism)
         keys = [(key.expr, key.values) for key in self.question.keys]
         aggregates = [
             (one.function, one.args, one.level) for one in self.question.aggregates
@@ -357,6 +380,7 @@ class Plan:
             self.spend,
             self.measurements,
             self.keys,
+            self.counted,
             limits,
         )
         return _fingerprint(about)
