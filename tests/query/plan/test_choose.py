@@ -41,7 +41,7 @@ def test_one_count_gets_laplace_noise_and_many_get_gaussian_noise(
 
 
 MAKERS = pd.DataFrame(
-    {"maker": ["a"] * 60 + ["b"] * 40, "v": [1.0] * 100, "owner": range(100)}
+    {"maker": ["a"] * 60 + ["b"] * 40, "v": [1] * 100, "owner": range(100)}
 )
 BY_MAKER = "SELECT maker, COUNT(*) AS n FROM data GROUP BY maker"
 
@@ -53,7 +53,7 @@ def keys_of(
         MAKERS,
         unit=unit,
         rows=rows,
-        bounds={"v": (0, 10)},
+        bounds={"v": (0, 11)},
         budget=(100.0, 1e-5),
         ledger=":memory:",
     ) as data:
@@ -128,3 +128,19 @@ def test_the_law_with_the_lower_threshold_names_keys() -> None:
     assert many.keys.mu is not None
     assert many.keys.threshold < 250
     assert keys_of(BY_MAKER, rho=0.01).keys.mu is not None
+
+
+@pytest.mark.parametrize(("rows", "most"), [(3, 3), (12, 12), (600, 12), (None, 12)])
+def test_distinct_units_by_key_are_clipped_to_rows_or_keys_whichever_is_less(
+    rows: int | None, most: int
+) -> None:
+    found = keys_of(
+        "SELECT v, COUNT(DISTINCT owner) FROM data GROUP BY v",
+        unit="owner",
+        rows=rows,
+        epsilon=0.5,
+    )
+    (one,) = found.measurements
+    assert found.publics == 12
+    assert one.cap <= most * one.vector.row
+    assert one.cap >= most**0.5 * one.vector.row
