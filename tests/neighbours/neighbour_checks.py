@@ -21,7 +21,7 @@ from dither.ledger.terms import Terms
 from dither.mechanisms import Additive
 from dither.privacy import Unit
 from dither.query.collect.runner import running
-from dither.query.plan.choose import plan_of
+from dither.query.plan.choose import plans_of
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.request import request_of
 from dither.query.plan.vectors import Kind
@@ -67,19 +67,17 @@ def planned(
     cap: int = 0,
     **stated: Any,
 ) -> Plan:
-    """The plan of a question with the noise that is asked for; private keys always have
-    Gaussian noise.
+    """The plan of a question with the noise that is asked for.
 
     `at_least` is how many units a private key needs to be a candidate, so few that tiny
     databases have such keys. `cap` is how many rows a unit is taken to have at most,
     which may well be wrong.
     """
     bound = bind(sql, place.catalogue)
-    gaussian = gaussian or any(key.values is None for key in bound.keys)
     cost: dict[str, Any] = {"rho": 0.5} if gaussian else {"epsilon": 1.0}
-    plan = plan_of(
-        bound, request_of({**cost, **stated}), _terms(unit, 1e-6 if gaussian else 0.0)
-    )
+    terms = _terms(unit, 1e-6 if gaussian or bound.private_keys else 0.0)
+    plans = plans_of(bound, request_of({**cost, **stated}), terms)
+    plan = next(one for one in plans if one.spend.gaussian is gaussian)
     plan = replace(
         plan,
         measurements=tuple(
@@ -234,10 +232,9 @@ def _check_keys(plan: Plan, one: dict[Key, int], two: dict[Key, int]) -> None:
     }
     assert max(moved.values(), default=0) <= 1
     assert sum(moved.values()) <= plan.keys.groups * twice
-    assert (
-        sum(size**2 for size in moved.values())
-        <= Fraction(plan.keys.noise.sensitivity) ** 2
-    )
+    sizes = np.array(list(moved.values()), object)
+    l2 = plan.spend.gaussian
+    assert _size(sizes, l2=l2) <= _allowed(plan.keys.noise, l2=l2)
     for mine, others in ((one, two), (two, one)):
         alone = [count for key, count in mine.items() if key not in others]
         assert set(alone) <= {least}

@@ -128,3 +128,87 @@ def test_other_ways_to_leave_keys_out_break_it(name):
     at_least, candidates_of = WRONG[name]
     mechanism = KeyThreshold(groups=1, mu=1.1, delta=0.05, at_least=at_least)
     assert worst(mechanism, candidates_of, dither.ROW) > 0.001
+
+
+# All that is released: the names, and the noisy number of units of each
+
+LAWS = {
+    "gaussian": {"mu": 1.5},
+    "laplace": {"epsilon": 1.0, "truncated": False},
+    "truncated": {"epsilon": 1.0, "truncated": True},
+}
+
+
+def released(mechanism, count, threshold):
+    """The probability that a key is not named, and that of each noisy number from the
+    threshold on; what is beyond 24 more adds up to the last one.
+    """
+    if count < mechanism.at_least:
+        return np.array([1.0, *np.zeros(25)])
+    tails = np.array(
+        [
+            math.exp(mechanism.log_tail(number - count))
+            for number in range(threshold, threshold + 25)
+        ]
+    )
+    return np.array([1 - tails[0], *(tails[:-1] - tails[1:]), tails[-1]])
+
+
+def moves(unit, most, people=3):
+    """The numbers of units before and after, of the keys that one unit moves; each way
+    to move them once.
+    """
+    found = set()
+    for pair in neighbours(unit, people):
+        one, two = (kept(side, most) for side in pair)
+        found.add(tuple(sorted((one[k], two[k]) for k in KEYS if one[k] != two[k])))
+    return found - {()}
+
+
+def largest_excess(mechanism, promised, *, lower=0, noise=None):
+    """By how much all that is released exceeds what is promised, for the worst
+    neighbours; `noise` are the wrong ones of a broken copy, `lower` its threshold.
+    """
+    made, excess = noise or mechanism, -math.inf
+    for moved in moves(promised.unit, promised.groups):
+        sides = []
+        for side in zip(*moved, strict=True):
+            joint = np.ones(1)
+            for count in side:
+                law_of_key = released(made, count, promised.threshold - lower)
+                joint = np.multiply.outer(joint, law_of_key).ravel()
+            sides.append(joint)
+        for epsilon in EPSILONS:
+            allowed = promised.guarantee.delta_at(epsilon)
+            excess = max(
+                excess,
+                *(
+                    divergence(one, two, epsilon) - allowed
+                    for one, two in (sides, sides[::-1])
+                ),
+            )
+    return excess
+
+
+@pytest.mark.parametrize(
+    "unit", [dither.ROW, dither.ROW.replacing()], ids=["add/remove", "replace"]
+)
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("law_name", LAWS)
+def test_names_with_their_numbers_hold_the_promise(law_name, most, unit):
+    for at_least in (1, 2, 3):
+        mechanism = KeyThreshold(
+            groups=most, delta=0.05, unit=unit, at_least=at_least, **LAWS[law_name]
+        )
+        assert largest_excess(mechanism, mechanism) <= 1e-12
+
+
+@pytest.mark.parametrize("law_name", LAWS)
+def test_less_noise_or_a_lower_threshold_break_it(law_name):
+    """The check above can fail: half the noise, or a threshold that is lower by one."""
+    stated = LAWS[law_name]
+    mechanism = KeyThreshold(groups=1, delta=0.05, **stated)
+    name = "mu" if "mu" in stated else "epsilon"
+    half = KeyThreshold(groups=1, delta=0.05, **stated | {name: 2 * stated[name]})
+    assert largest_excess(mechanism, mechanism, noise=half) > 0.01
+    assert largest_excess(mechanism, mechanism, lower=1) > 1e-4

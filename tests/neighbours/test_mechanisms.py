@@ -400,6 +400,35 @@ def test_keys_that_reach_what_a_candidate_needs_do_not_refute_the_promise(unit):
     assert refuted > mechanism.guarantee.epsilon_at(0.03)
 
 
+@chance(9e-8)
+@pytest.mark.parametrize("truncated", [False, True])
+def test_named_keys_with_their_numbers_do_not_refute_the_promise(truncated):
+    """A unit lifts one key by a unit, and another one to the least that a named key
+    has. A quarter of the noise, or a threshold that is lower by two, is refuted.
+    """
+    stated = {"groups": 2, "delta": 0.05, "at_least": 2, "truncated": truncated}
+    mechanism = KeyThreshold(epsilon=1.0, **stated)
+    less = KeyThreshold(epsilon=4.0, **stated)
+    high = mechanism.threshold
+
+    def bound(here, there, made=mechanism, least=high):
+        sides = []
+        for counts in (here, there):
+            tiled = np.tile(counts, (20_000, 1))
+            numbers = made.release_counts(tiled)[1]
+            # Coarse, so that no event is one that delta alone explains
+            shown = 0 + (numbers >= least) + (numbers >= least + 3)
+            shown = np.where(tiled >= 2, shown, 0)
+            sides.append([tuple(row) for row in shown.tolist()])
+        return epsilon_lower_bound(*sides, 0.05)
+
+    here, there = [high + 1, 2], [high, 1]
+    assert max(bound(here, there), bound(there, here)) <= 1.0
+    both = [high + 3, high + 3], [high + 2, high + 2]
+    assert bound(*both) <= 1.0 < bound(*both, made=less)
+    assert bound([2, 2], [1, 1]) <= 1.0 < bound([2, 2], [1, 1], least=high - 2)
+
+
 def ask_all(values):
     stream = AboveThreshold(threshold=0, sensitivity=1, epsilon=0.8, answers=2).open()
     return tuple(stream.ask(value) for value in values if not stream.halted)

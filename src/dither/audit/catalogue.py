@@ -201,6 +201,16 @@ def _others() -> Iterator[Case]:
         threshold.guarantee,
         covers=(_of(threshold),),
     )
+    for cut in (False, True):
+        laplace = KeyThreshold(groups=2, epsilon=1.0, delta=0.01, truncated=cut)
+        yield Case(
+            f"KeyThreshold, {'truncated ' if cut else ''}Laplace noise",
+            partial(_keys, laplace),
+            [5, 4, 1],
+            [4, 4, 0],
+            laplace.guarantee,
+            covers=(_of(laplace),),
+        )
     selection = PartitionSelection(groups=1, epsilon=1, delta=0.01)
     yield Case(
         "PartitionSelection, a key of one",

@@ -45,11 +45,11 @@ class Redrawn:
     def draw(self, size: int) -> Integers:
         """One row for each draw: which keys are named, then for each measurement the counts
         its radius was chosen from, the radius, and the numbers of all groups (0 where a
-        key is not named)."""
+        key is not named); last, the numbers that named keys, if they are answers."""
         if self.plan.keys is None:
             return self._numbers((), size)
-        flags = np.asarray(
-            self.plan.keys.release(np.tile(self._candidates, (size, 1))), np.bool_
+        flags, noisy = self.plan.keys.release_counts(
+            np.tile(self._candidates, (size, 1))
         )
         sets, which = np.unique(flags, axis=0, return_inverse=True)
         rows: list[Any] = [None] * len(sets)
@@ -61,7 +61,19 @@ class Redrawn:
                 )
             )
             rows[i] = iter(self._with_keys(named, int((which.ravel() == i).sum())))
-        return np.array([next(rows[i]) for i in which.ravel()])
+        found = np.array([next(rows[i]) for i in which.ravel()])
+        return np.column_stack([found, self._counts(flags, noisy)])
+
+    def _counts(self, flags: NDArray[np.bool_], noisy: Integers) -> Integers:
+        """The noisy numbers of units of named keys, at the places of all keys."""
+        if not self.plan.counted:
+            return np.zeros((len(flags), 0), np.int64)
+        wide = np.zeros((len(flags), len(self.universe)), np.int64)
+        places = [
+            self.universe.index(self.found[number]) for number in range(flags.shape[1])
+        ]
+        wide[:, places] = np.where(flags, noisy, 0)
+        return wide
 
     @property
     def _candidates(self) -> Integers:

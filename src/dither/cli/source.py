@@ -360,7 +360,8 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--groups",
         type=click.IntRange(1),
         metavar="N",
-        help="Largest number of private keys per unit (default: 16).",
+        help="Largest number of private keys per unit (default: 16, or the declared rows "
+        "if they are fewer).",
     ),
     click.option(
         "--values",

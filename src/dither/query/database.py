@@ -44,6 +44,7 @@ from dither.query.plan.choose import plans_of
 from dither.query.plan.describe import describe, described
 from dither.query.plan.fan_out import check_fan_out, most_rows
 from dither.query.plan.plan import Plan
+from dither.query.plan.public_keys import with_public_keys
 from dither.query.plan.request import Request, request_of
 from dither.query.plan.spend import check_minimum, least_epsilon
 from dither.query.plugins import mechanism_named
@@ -165,13 +166,13 @@ class Database:
     def explain_plan(self, query: Any, cost: QueryCost) -> str:
         """The plan in words; without a cost, what does not depend on it."""
         parsed = self._parsed(query)
-        with _shallow():
-            text = describe(self._bound(parsed))
         if not cost:
-            return text
+            with _shallow():
+                return describe(self._listed_keys(self._bound(parsed)))
         plan = self._plan(parsed, *_stated(cost))
         self._check_minimum(plan)
-        return "\n".join([text, *described(plan)])
+        with _shallow():
+            return "\n".join([describe(plan.question), *described(plan)])
 
     def fetch(self, columns: Sequence[str], table: str | None) -> PrivateRows:
         """Owners and clamped columns of a private table."""
@@ -261,7 +262,7 @@ class Database:
         stated = request.mechanism
         plugin = None if stated is None else mechanism_named(stated)
         with _shallow():
-            check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
+            question = self._listed_keys(question)
             most = most_rows(question.rows, self._sizes)
             plans = partial(plans_of, question, terms=terms, plugin=plugin, most=most)
             if request.cost.error is None:
@@ -274,6 +275,13 @@ class Database:
             # Measuring goes deeper than planning, and must not fail after the charge
             _go_down(STACK)
         return plan
+
+    def _listed_keys(self, question: Question) -> Question:
+        """The question with the public values that its keys have in public tables,
+        whose joins were found to be small enough.
+        """
+        check_fan_out(question.rows, self._sizes, self.catalogue.limits.fan_out)
+        return with_public_keys(question, self._sizes)
 
     def _fitting(self, plans: Sequence[Plan], by: str | None) -> Plan:
         """The best plan that the account affords; one that was answered before, where

@@ -55,3 +55,11 @@ SELECT COUNT(v.visit_id) AS n FROM (VALUES ('A'), ('B'), ('C'), ('D'), ('closed'
 
 -- a key of a public table
 SELECT country, COUNT(*), SUM(height) FROM patients JOIN regions USING (region) GROUP BY country;
+
+-- names in a public table that declared keys lead to
+SELECT nurse, COUNT(*), SUM(hours) FROM visits JOIN shifts USING (ward) GROUP BY nurse;
+SELECT nurse, COUNT(*), SUM(hours) FROM visits JOIN shifts USING (ward) WHERE nurse IN (SELECT nurse FROM shifts WHERE ward IN ('A', 'B', 'C', 'D', 'closed')) GROUP BY nurse;
+
+-- expressions of two columns of a public table, some of whose rows have no partner
+SELECT UPPER(s.nurse) AS who, s.hours > 5 AS long, COUNT(*) FROM visits v LEFT JOIN shifts s ON v.ward = s.ward AND s.hours > 2 GROUP BY who, long;
+SELECT UPPER(s.nurse) AS who, s.hours > 5 AS long, COUNT(*) FROM visits v JOIN shifts s ON v.ward = s.ward AND s.hours > 2 WHERE nurse IN (SELECT nurse FROM shifts WHERE ward IN ('A', 'B', 'C', 'D', 'closed')) AND s.hours IS NOT NULL GROUP BY who, long;

@@ -63,4 +63,4 @@ SELECT sex, region, COUNT(*) FROM patients WHERE region IS NOT NULL AND region <
 
 -- of a public table
 --: noise Gaussian
-WITH s AS (SELECT ward, nurse FROM shifts) SELECT nurse, COUNT(*) FROM visits JOIN s USING (ward) GROUP BY nurse;
+WITH s AS (SELECT hours, nurse FROM shifts) SELECT nurse, COUNT(*) FROM visits JOIN s ON s.hours < visits.cost GROUP BY nurse;

@@ -39,9 +39,14 @@ def test_an_account_with_delta_can_spend_either_way() -> None:
 
 
 def test_private_keys_carry_a_delta_and_stay_within_the_stated_epsilon() -> None:
-    (way,) = afford(Cost(epsilon=0.5), RENYI, keys=True)
-    assert way.delta == pytest.approx(1e-8)
-    assert way.guarantee.epsilon_at(1e-6) <= 0.5
+    laplace, gaussian = afford(Cost(epsilon=0.5), RENYI, keys=True)
+    assert (laplace.gaussian, gaussian.gaussian) == (False, True)
+    for way in (laplace, gaussian):
+        assert way.delta == pytest.approx(1e-8)
+        assert way.guarantee.epsilon_at(1e-6) <= 0.5
+    assert RENYI.cost(laplace.guarantee).delta == RENYI.cost(gaussian.guarantee).delta
+    (only,) = afford(Cost(rho=0.1), RENYI, keys=True)
+    assert only.gaussian
 
 
 def test_private_keys_need_a_delta() -> None:
@@ -63,10 +68,12 @@ def test_a_share_costs_that_part_of_the_account(terms: Terms) -> None:
     for way in afford(Cost(share=0.25), terms, keys=False):
         loss = terms.cost(way.guarantee).loss
         assert 0.249 * terms.loss_cap < loss <= 0.25 * terms.loss_cap
-    (way,) = afford(Cost(share=0.25), terms, keys=True)
-    cost = terms.cost(way.guarantee)
-    assert cost.loss <= 0.25 * terms.loss_cap
-    assert cost.delta <= 0.25 * terms.delta_cap
+    ways = afford(Cost(share=0.25), terms, keys=True)
+    assert [way.gaussian for way in ways] == [False, True]
+    for way in ways:
+        cost = terms.cost(way.guarantee)
+        assert cost.loss <= 0.25 * terms.loss_cap
+        assert cost.delta <= 0.25 * terms.delta_cap
 
 
 def test_a_share_of_a_pure_account_is_a_share_of_epsilon() -> None:

@@ -22,6 +22,7 @@ from dither.query.plan.vectors import KINDS, Kind, Vector
 from dither.query.sql.question import Aggregate, Output
 from dither.query.statistics.estimates import figures
 from dither.query.statistics.intervals import ANYWHERE, NOTHING, OPEN, Ends, Hidden
+from dither.query.statistics.named import named_counts
 from dither.query.statistics.quantiles import Lost, extreme, quantile
 from dither.query.statistics.rounding import moved
 from dither.query.statistics.totals import (
@@ -126,6 +127,13 @@ class Answer:
 
     def _estimates(self, index: int, aggregate: Aggregate) -> list[Estimate]:
         """An aggregate's column: one estimate for each group."""
+        if self.plan.keys is not None and self.plan.is_counted(index):
+            return named_counts(
+                self.noisy.counts,
+                self.plan.keys,
+                self.noisy.left_out,
+                open_=self.plan.gives_up_keys,
+            )
         measurement, noisy = next(
             (one, noisy)
             for one, noisy in zip(

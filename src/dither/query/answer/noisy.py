@@ -5,8 +5,8 @@ that answers are made from.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -71,16 +71,27 @@ class NoisyVector:
 
 @dataclass(frozen=True)
 class Noisy:
-    """The private keys that were named, in order, and what was measured for each measurement."""
+    """The private keys that were named, in order, and what was measured for each measurement.
+
+    `counts` are the noisy numbers of units by which these keys were named, if they
+    answer an aggregate. `left_out` is the largest one of a named key that is not
+    among `keys`, because an answer may hold no more; None if all are.
+    """
 
     keys: tuple[tuple[Any, ...], ...]
     vectors: tuple[NoisyVector, ...]
+    counts: tuple[int, ...] = ()
+    left_out: int | None = None
 
     def to_json(self) -> str:
         keys = [[_plain(value) for value in key] for key in self.keys]
-        return json.dumps(
-            {"keys": keys, "items": [one.to_json() for one in self.vectors]}
-        )
+        found: dict[str, Any] = {
+            "keys": keys,
+            "items": [one.to_json() for one in self.vectors],
+        }
+        if self.counts:
+            found |= {"counts": self.counts, "left_out": self.left_out}
+        return json.dumps(found)
 
     @classmethod
     def from_json(cls, text: str, plan: Plan) -> Noisy:
@@ -90,7 +101,8 @@ class Noisy:
             NoisyVector.from_json(one, measurement)
             for one, measurement in zip(found["items"], plan.measurements, strict=True)
         )
-        return cls(keys, tuple(items))
+        counts = tuple(found.get("counts", ()))
+        return cls(keys, tuple(items), counts, found.get("left_out"))
 
 
 def _array(values: list[list[int]], measurement: Measurement) -> Integers:
@@ -134,18 +146,20 @@ def measure(
     one is chosen, then sums.
     """
     with running(plan, engine, table, salt) as runner:
-        keys: Sequence[tuple[Any, ...]] = ()
+        named = Noisy((), ())
         if plan.keys is not None:
-            keys = _named(plan.keys, plan.most_named, runner)
+            named = _named(plan.keys, plan.most_named, runner)
         vectors = [
             _measured(plan, m, one, runner) for m, one in enumerate(plan.measurements)
         ]
-    return Noisy(tuple(keys), tuple(vectors))
+    if not plan.counted:
+        named = Noisy(named.keys, ())
+    return replace(named, vectors=tuple(vectors))
 
 
-def _named(threshold: KeyThreshold, most: int, runner: Runner) -> list[tuple[Any, ...]]:
-    """The private keys that are named, in order. If they are too many, those with the
-    largest noisy counts are.
+def _named(threshold: KeyThreshold, most: int, runner: Runner) -> Noisy:
+    """The private keys that are named, in order, with their noisy counts. If they are
+    too many, those with the largest noisy counts are.
 
     That looks at named keys and their noisy counts alone, so it is post-processing;
     true counts must not decide.
@@ -153,10 +167,13 @@ def _named(threshold: KeyThreshold, most: int, runner: Runner) -> list[tuple[Any
     released, noisy = threshold.release_counts(runner.candidates())
     numbers = np.flatnonzero(released).tolist()
     found = sorted(zip(runner.keys_of(numbers), numbers, strict=True))
+    left_out: int | None = None
     if len(found) > most:
-        found = sorted(sorted(found, key=lambda one: -int(noisy[one[1]]))[:most])
+        ranked = sorted(found, key=lambda one: -int(noisy[one[1]]))
+        found, left_out = sorted(ranked[:most]), int(noisy[ranked[most][1]])
     runner.name([number for _, number in found])
-    return [key for key, _ in found]
+    counts = tuple(int(noisy[number]) for _, number in found)
+    return Noisy(tuple(key for key, _ in found), (), counts, left_out)
 
 
 def _measured(plan: Plan, m: int, one: Measurement, runner: Runner) -> NoisyVector:

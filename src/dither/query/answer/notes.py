@@ -83,12 +83,26 @@ class Notes:
                 f"{self.plan.keys.threshold:,} units or more have it; each unit contributes "
                 f"to at most {quantity(self.plan.keys.groups, 'key')}"
             )
+            if self.plan.gives_up_keys:
+                found.append(self._given_up(self.plan.keys.groups))
             if len(self.noisy.keys) == self.plan.most_named:
                 found.append(
                     f"at most {self.plan.most_named:,} keys are released at a time: "
                     "those with the most units"
                 )
         return tuple(dict.fromkeys(found))
+
+    def _given_up(self, groups: int) -> str:
+        """The side on which the numbers of units of private keys are open."""
+        counted = self.plan.counted
+        names = self._named([i for one in counted for i in one.aggregates])
+        rows = max((one.most or 0 for one in counted), default=0)
+        way = f"pass groups={rows}" if rows else "declare rows"
+        return (
+            f"{names}: units with more than {quantity(groups, 'key')} contribute to only "
+            f"{groups:,} of them, so the true number may be larger; {way} to know by how "
+            "much"
+        )
 
     def _pairs(self) -> Sequence[tuple[Measurement, NoisyVector]]:
         return list(zip(self.plan.measurements, self.noisy.vectors, strict=True))

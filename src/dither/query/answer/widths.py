@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dither.mechanisms import KeyThreshold
 from dither.query.operations.expressions import AggregateLeaf
 from dither.query.plan.plan import Measurement, Plan
 from dither.query.plan.vectors import Kind
@@ -45,15 +46,8 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
         return ()
     if not isinstance(output.expr, AggregateLeaf):
         return (("", "follows from the ± of its parts"),)
-    measurement = next(
-        measurement
-        for measurement in plan.measurements
-        if output.expr.index in measurement.vector.aggregates
-    )
     groups = (plan.groups or NAMED) if plan.question.selects else 1
-    found = _of_item(
-        plan, measurement, output.expr.index, 1 - (1 - confidence) / groups
-    )
+    found = _found(plan, output.expr.index, 1 - (1 - confidence) / groups)
     named = (
         f"if {NAMED} keys are released"
         if plan.question.selects and plan.groups is None
@@ -62,6 +56,33 @@ def widths(plan: Plan, output: Output, confidence: float = 0.95) -> Widths:
     return tuple(
         (", ".join(filter(None, (when, named))), width) for when, width in found
     )
+
+
+def _found(
+    plan: Plan, index: int, confidence: float
+) -> Iterator[tuple[str, float | str]]:
+    if plan.keys is not None and plan.is_counted(index):
+        return _of_keys(plan, plan.keys, confidence)
+    measurement = next(
+        measurement
+        for measurement in plan.measurements
+        if index in measurement.vector.aggregates
+    )
+    return _of_item(plan, measurement, index, confidence)
+
+
+def _of_keys(
+    plan: Plan, keys: KeyThreshold, confidence: float
+) -> Iterator[tuple[str, float | str]]:
+    """Half the width of a number that named its key, and so many units from the
+    threshold on that naming does not make it wider.
+    """
+    side = one_sided(confidence) if plan.gives_up_keys else confidence
+    far = math.ceil(keys.threshold + 2 * keys.error(side))
+    when = f"for keys of {far:,} units or more"
+    if plan.gives_up_keys:
+        when = f"downwards, unknown upwards (declare rows), {when}"
+    yield when, keys.error(side)
 
 
 def _of_item(

@@ -19,12 +19,14 @@ from dither.query.plan.plan import HEAVIEST, TOO_SMALL, Measurement, Plan, Spend
 from dither.query.plan.public_error import log_error
 from dither.query.plan.request import Request
 from dither.query.plan.spend import afford
-from dither.query.plan.vectors import ROOM, Kind, Vector, vectors_of
+from dither.query.plan.vectors import ROOM, Kind, Vector, one_row_each, vectors_of
 from dither.query.sql.question import Question
 
 __all__ = ["plan_of", "plans_of"]
 
 KEYS_PART = Fraction(1, 2)
+MOST_KEYS = 16
+"""For how many private keys one unit counts at most, where that is not stated."""
 RADIUS_PART = Fraction(1, 6)
 """The part of the cost for the choice of a radius if there is no cap and noise is
 Laplace's; half of it if noise is Gaussian.
@@ -92,15 +94,16 @@ def plans_of(
     """A plan for each kind of noise that the cost can be spent on; the best one first."""
     vectors = vectors_of(question, most)
     private = question.private_keys
+    kept = _kept_keys(question, request, most) if private else 0
     ways = [
         way
         for way in afford(request.cost, terms, keys=private)
-        if plugin is None or not way.gaussian
+        if plugin is None or not (way.gaussian or private)
     ]
     if not ways:
         raise ArgumentError(
             "mechanism",
-            "cannot be chosen for a question with private keys or with rho, which needs "
+            "cannot be chosen for a question with private keys, or with rho, which needs "
             "Gaussian noise; leave it out",
         )
     if not vectors and not private:
@@ -109,7 +112,7 @@ def plans_of(
             "the question selects only declared keys, which are public; add an "
             "aggregate such as COUNT(*)",
         )
-    plans = [_plan(question, request, way, vectors, private, plugin) for way in ways]
+    plans = [_plan(question, request, way, vectors, kept, plugin) for way in ways]
     _check_size(plans[0])
     fitting = [plan for plan in plans if plan.fits()]
     if not fitting:
@@ -176,40 +179,51 @@ def _plan(
     request: Request,
     spend: Spend,
     vectors: Sequence[Vector],
-    private: bool,
+    kept: int,
     plugin: Callable[..., Additive] | None,
 ) -> Plan:
-    threshold = (
-        _threshold(request, spend, KEYS_PART if vectors else Fraction(1))
-        if private
-        else None
-    )
+    """A plan for one kind of noise. Private keys get a part of the cost, and all that
+    the vectors would get which the numbers that name keys answer as well (rule R14).
+    """
     public = math.prod(
         len(key.values) for key in question.keys if key.values is not None
     )
-    left = Fraction(1) - (KEYS_PART if private and vectors else 0)
-    weights = _weights(question, request, spend, vectors)
+    left = Fraction(1) - (KEYS_PART if kept and vectors else 0)
+    pairs = list(zip(vectors, _weights(question, request, spend, vectors), strict=True))
+    counted = [one for one in vectors if kept and public == 1 and _is_named_by(one)]
+    others = [(one, weight * left) for one, weight in pairs if one not in counted]
+    part = 1 - sum((weight for _, weight in others), Fraction(0))
+    threshold = _threshold(spend, part, kept) if kept else None
 
     def planned(vectors: Sequence[Vector]) -> Plan:
         measurements = tuple(
-            _measurement(question, vector, weight * left, request, spend)
-            for vector, weight in zip(vectors, weights, strict=True)
+            _measurement(question, vector, weight, request, spend)
+            for vector, (_, weight) in zip(vectors, others, strict=True)
         )
-        return Plan(question, request, spend, measurements, threshold, public, plugin)
+        return Plan(
+            question,
+            request,
+            spend,
+            measurements,
+            threshold,
+            public,
+            plugin,
+            tuple(counted),
+        )
 
-    found = planned([_roomy(question, vector, request) for vector in vectors])
+    found = planned([_roomy(question, vector, request) for vector, _ in others])
     for _ in range(REFITS):
         excess = [found.excess(one) for one in found.measurements]
         if not any(excess):
             break
         # The less is spent, the wider the noise, and the less fine steps matter
-        pairs = zip(found.measurements, excess, strict=True)
-        found = planned([one.vector.coarser(bits) for one, bits in pairs])
+        wide = zip(found.measurements, excess, strict=True)
+        found = planned([one.vector.coarser(bits) for one, bits in wide])
     if request.fixed or found.fits():
         return found
     # So much is declared that what is cut off needs wider noise than 64 bits hold
     fixed = replace(request, fixed=True)
-    return _plan(question, fixed, spend, vectors, private, plugin)
+    return _plan(question, fixed, spend, vectors, kept, plugin)
 
 
 def _roomy(question: Question, vector: Vector, request: Request) -> Vector:
@@ -222,13 +236,35 @@ def _roomy(question: Question, vector: Vector, request: Request) -> Vector:
     return replace(vector, room=min(max(ROOM, rows), MOST_ROOM))
 
 
-def _threshold(request: Request, spend: Spend, part: Fraction) -> KeyThreshold:
+def _kept_keys(question: Question, request: Request, most: int | None) -> int:
+    """For how many private keys one unit counts: as stated, else no more than it has
+    rows (R14).
+    """
+    if one_row_each(question.rows):
+        return 1
+    rows = question.rows.most if most is None else most
+    return request.groups or min(MOST_KEYS, max(rows or MOST_KEYS, 1))
+
+
+def _is_named_by(vector: Vector) -> bool:
+    """Whether a vector has the numbers of units by which private keys are named: that
+    of distinct units, or of rows where a unit has one.
+    """
+    if vector.args:
+        return False
+    alone = vector.sure or vector.most == 1
+    return vector.kind is Kind.UNITS or (vector.function == "count" and alone)
+
+
+def _threshold(spend: Spend, part: Fraction, kept: int) -> KeyThreshold:
     """Which private keys are named. Those of few units are left out inside the engine,
     for a slightly higher threshold: there can be millions of them, and hardly one would
     ever be named (docs/proofs/mechanisms.md)."""
+    size = spend.part(part)
     lowest = KeyThreshold(
-        groups=request.groups,
-        mu=spend.part(part),
+        groups=kept,
+        mu=size if spend.gaussian else None,
+        epsilon=None if spend.gaussian else size,
         delta=spend.delta,
         unit=spend.guarantee.unit,
     )

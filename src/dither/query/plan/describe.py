@@ -227,6 +227,9 @@ def described(plan: Plan) -> list[str]:
             f"{plan.keys.threshold:,}{few}; each unit contributes to at most "
             f"{quantity(plan.keys.groups, 'key')}"
         )
+    for vector in plan.counted:
+        what = plan.question.aggregates[vector.aggregates[0]].text
+        lines.append(f"{what}: the noisy number of units by which a key is released")
     for measurement in plan.measurements:
         what = (
             plan.question.aggregates[measurement.vector.aggregates[0]].text

@@ -167,8 +167,9 @@ class Clipping:
 @dataclass(frozen=True)
 class Plan:
     """What a question will do and cost. `publics` is how many groups the public keys
-    make, for each private key. `why` is the reason for its noise, if there was a
-    choice.
+    make, for each private key. `counted` are the vectors that are not measured by
+    themselves: the noisy numbers by which private keys are named answer them. `why` is
+    the reason for its noise, if there was a choice.
     """
 
     question: Question
@@ -178,6 +179,7 @@ class Plan:
     keys: KeyThreshold | None
     publics: int
     plugin: Callable[..., Additive] | None = None
+    counted: tuple[Vector, ...] = ()
     why: str = ""
 
     @cached_property
@@ -192,6 +194,18 @@ class Plan:
     def groups(self) -> int | None:
         """Number of groups; None if keys are private."""
         return self.publics if self.keys is None else None
+
+    def is_counted(self, aggregate: int) -> bool:
+        """Whether the numbers by which keys are named answer an aggregate."""
+        return any(aggregate in vector.aggregates for vector in self.counted)
+
+    @property
+    def gives_up_keys(self) -> bool:
+        """Whether a unit may have more private keys than it contributes to."""
+        return self.keys is not None and any(
+            not vector.sure and (vector.most is None or vector.most > self.keys.groups)
+            for vector in self.counted
+        )
 
     @cached_property
     def replacing(self) -> bool:
@@ -351,7 +365,7 @@ class Plan:
         Names, HAVING, ORDER BY, LIMIT and arithmetic over aggregates only say how that
         is shown.
         """
-        limits = (self.request.groups, self.request.values, self.request.mechanism)
+        limits = (self.request.values, self.request.mechanism)
         keys = [(key.expr, key.values) for key in self.question.keys]
         aggregates = [
             (one.function, one.args, one.level) for one in self.question.aggregates
@@ -363,6 +377,7 @@ class Plan:
             self.spend,
             self.measurements,
             self.keys,
+            self.counted,
             limits,
         )
         return _fingerprint(about)

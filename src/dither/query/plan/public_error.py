@@ -25,6 +25,10 @@ def log_error(plan: Plan) -> float:
     unit with one row and as large as the cap, and both count.
     """
     errors = [_of_measurement(plan, one) for one in plan.measurements]
+    if plan.keys is not None:
+        # The threshold of private keys, and the noise of each number that names them
+        noise = math.log(plan.keys.noise.integer_variance) / 2
+        errors += [math.log(plan.keys.threshold), *[noise] * len(plan.counted)]
     return sum(errors) / max(len(errors), 1)
 
 

@@ -27,14 +27,15 @@ class Request:
 
     `expect` is a public number of rows of a group. `shares` and `radius` are stated by
     column of the answer, or for all of them under the name "". `groups` and `values`
-    say for how many private keys and different values one unit counts.
+    are the largest numbers of private keys and of different values that one unit
+    contributes to; without `groups`, 16, or the declared rows if they are fewer.
     """
 
     cost: Cost
     expect: int | None = None
     shares: tuple[tuple[str, float], ...] = ()
     radius: tuple[tuple[str, float], ...] = ()
-    groups: int = 16
+    groups: int | None = None
     values: int | None = None
     mechanism: str | None = None
     fixed: bool = False

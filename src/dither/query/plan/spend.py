@@ -12,7 +12,7 @@ from dither.cost import Cost
 from dither.errors import ArgumentError
 from dither.ledger.shares import mu_of, part_of, pure_of, share_of
 from dither.ledger.terms import ATTO, Terms
-from dither.privacy import GaussianDP, Guarantee, PureDP, gaussian_mu
+from dither.privacy import ApproxDP, GaussianDP, Guarantee, PureDP, gaussian_mu
 from dither.privacy.numbers import float_down, positive, written
 from dither.query.plan.plan import Spend, root_down
 
@@ -31,7 +31,7 @@ digits.
 
 def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     """The ways to spend what was stated: with Laplace noise, with Gaussian noise, or
-    with either.
+    with either. If keys are private, both carry the same δ.
     """
     delta = terms.total.delta
     if keys and not delta:
@@ -42,8 +42,9 @@ def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
             "population",
         )
     ways: list[Spend] = []
-    if not keys and cost.rho is None:
-        ways.append(_laplace(_pure(cost, terms), terms))
+    if cost.rho is None:
+        carried = _carried(cost, terms) if keys else 0.0
+        ways.append(_laplace(_pure(cost, terms), carried, terms))
     if delta:
         ways.append(_gaussian(cost, terms, keys=keys))
     if not ways:
@@ -55,17 +56,25 @@ def afford(cost: Cost, terms: Terms, *, keys: bool) -> Sequence[Spend]:
     return ways
 
 
-def _laplace(epsilon: float, terms: Terms) -> Spend:
-    guarantee = PureDP(epsilon, unit=terms.unit)
-    return Spend(False, guarantee.epsilon, 0.0, guarantee)
+def _laplace(epsilon: float, carried: float, terms: Terms) -> Spend:
+    pure = PureDP(epsilon, unit=terms.unit)
+    if not carried:
+        return Spend(False, pure.epsilon, 0.0, pure)
+    guarantee = ApproxDP(pure.epsilon, carried, unit=terms.unit)
+    return Spend(False, pure.epsilon, carried, guarantee)
+
+
+def _carried(cost: Cost, terms: Terms) -> float:
+    """The δ of a question with private keys."""
+    if cost.share is not None:
+        return float_down(part_of(cost.share) * Fraction(terms.delta_cap, ATTO))
+    return float_down(written(terms.total.delta) / DELTA_PART)
 
 
 def _gaussian(cost: Cost, terms: Terms, *, keys: bool) -> Spend:
-    carried = float_down(written(terms.total.delta) / DELTA_PART) if keys else 0.0
+    carried = _carried(cost, terms) if keys else 0.0
     if cost.share is not None:
-        part = part_of(cost.share)
-        carried = float_down(part * Fraction(terms.delta_cap, ATTO)) if keys else 0.0
-        mu = mu_of(part, terms)
+        mu = mu_of(part_of(cost.share), terms)
     elif cost.rho is not None:
         mu = float_down(
             root_down(2 * Fraction(positive("rho", cost.rho, "pass a rho such as 0.1")))
