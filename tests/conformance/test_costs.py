@@ -363,7 +363,11 @@ def test_a_preview_says_what_does_not_fit(pure):
             "SELECT ward, COUNT(*), SUM(change) FROM visits GROUP BY ward",
             {"radius": 12},
         ),
-        ("clinic", "SELECT sex, COUNT(*), SUM(weight) FROM patients GROUP BY sex", {}),
+        (
+            "clinic",
+            "SELECT sex, COUNT(*), SUM(weight) FROM patients GROUP BY sex",
+            {"radius": {"SUM(weight)": 1e6}},  # all that one patient may weigh
+        ),
     ],
 )
 @pytest.mark.parametrize("cost", [{"epsilon": 0.5}, {"rho": 0.01}, {"share": 0.1}])

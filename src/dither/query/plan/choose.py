@@ -60,7 +60,7 @@ class Parts:
 
 LAPLACE = Parts(Fraction(31, 200), Fraction(4, 25))
 LAPLACE_SIGNED = Parts(Fraction(1, 5), Fraction(3, 25))
-LAPLACE_MEANS = Parts(Fraction(1, 4), Fraction(2, 25))
+LAPLACE_MEANS = Parts(Fraction(6, 25), Fraction(2, 25))
 """Means and sums of values of both signs have what was cut off on both sides of their
 intervals.
 """

@@ -9,6 +9,7 @@ the noisy counts, and of public scales, is post-processing (docs/proofs/interval
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,9 +30,13 @@ FALSE_ALARM = 0.02
 """How often noise alone may pass for units in the lowest bin; in others, by their size,
 less often.
 """
-CAPPED_ALARM = 0.03
-"""`FALSE_ALARM` if a cap is declared. A mistake costs less then, and less of the cost
-goes to the counts: as many units are seen as without a cap.
+CAPPED = 0.03
+"""`FALSE_ALARM` if a cap is declared. Less of the cost goes to the counts then, and as
+many units should be seen as without a cap.
+"""
+STEEPER = 0.25
+"""By which power of two, for each bin above one row, a cap makes false alarms rarer
+still: each mistake there costs its square in squared error.
 """
 BEYOND = 3
 """Number of bins above the last one that certainly has units within which a radius may
@@ -55,6 +60,24 @@ Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Alarm:
+    """The rate at which noise may pass for units in the lowest bin. It falls as bins
+    grow, and faster above the bin `row`.
+    """
+
+    rate: float
+    row: int = sys.maxsize
+
+    def at(self, place: int) -> float:
+        """The rate for one window that begins at a bin."""
+        steeper = math.exp2(STEEPER * max(place - self.row, 0))
+        return self.rate / (len(WINDOWS) * math.sqrt(2) ** place * steeper)
+
+
+FIRST = Alarm(FALSE_ALARM)
+
+
+@dataclass(frozen=True)
 class Radius:
     """A radius of clipping in steps; `seen` is true if it was chosen by more than noise."""
 
@@ -70,7 +93,8 @@ def radius_of(
     If they show no units, it is one row, or the cap if that is less.
     """
     bins, cap = measurement.bins, measurement.cap
-    most, alarm = (bins.edges[-1], FALSE_ALARM) if cap is None else (cap, CAPPED_ALARM)
+    alarm = FIRST if cap is None else Alarm(CAPPED, bins.bin(measurement.vector.row))
+    most = bins.edges[-1] if cap is None else cap
     found = seen(units, bins, plan.choosing(measurement), alarm)
     if found is None:
         return Radius(min(measurement.vector.row, most), seen=False)
@@ -165,7 +189,7 @@ class Units:
 
 
 def seen(
-    noisy: Sequence[int], bins: Bins, mechanism: Additive, alarm: float = FALSE_ALARM
+    noisy: Sequence[int], bins: Bins, mechanism: Additive, alarm: Alarm = FIRST
 ) -> Units | None:
     """The units that noisy counts show; None if everything may be noise, which passes
     for units about as often as `alarm`.
@@ -188,7 +212,7 @@ def _units(noisy: Counts, top: int) -> Counts:
     return units
 
 
-def _top(noisy: Counts, mechanism: Additive, alarm: float) -> int:
+def _top(noisy: Counts, mechanism: Additive, alarm: Alarm) -> int:
     """The last bin at or above which there are units: certainly, or as a continuation
     of one where certainly are. −1 if none.
 
@@ -211,12 +235,12 @@ def _top(noisy: Counts, mechanism: Additive, alarm: float) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _sure(mechanism: Additive, place: int, alarm: float) -> tuple[float, ...]:
+def _sure(mechanism: Additive, place: int, alarm: Alarm) -> tuple[float, ...]:
     """Count of each window that noise rarely exceeds. Noise may pass for units where
     the bin is low, and costs little; the higher the bin, the rarer, so that the radius
     grows little on average.
     """
-    missed = alarm / (len(WINDOWS) * math.sqrt(2) ** place)
+    missed = alarm.at(place)
     return tuple(mechanism.law.copies(width).quantile(missed) for width in WINDOWS)
 
 
