@@ -28,7 +28,7 @@ def test_five_questions_fit_into_the_account() -> None:
 )
 def test_every_question_can_be_asked(question: Question) -> None:
     with dither.open(CLINIC / "clinic.toml", ledger=":memory:") as database:
-        found = database.preview(question.sql, share=question.share)
+        found = database.preview(question.sql, **question.stated)
     assert found.affordable
     assert found.share == pytest.approx(question.share, abs=1e-6)
 
@@ -42,7 +42,7 @@ def test_intervals_are_no_wider_than_half_of_their_values() -> None:
     assert len(told) == 4
     with dither.open(CLINIC / "clinic.toml", ledger=":memory:") as database:
         for question in told:
-            release = database.sql(question.sql, share=question.share)
+            release = database.sql(question.sql, **question.stated)
             for row, cells in zip(release.rows, release.cells(), strict=True):
                 value, (low, high) = row[-1], cells[-1]
                 assert max(value - low, high - value) <= value / 2

@@ -38,13 +38,20 @@ BAR = 20
 @dataclass(frozen=True)
 class Question:
     """A question in words and in SQL, and the share of the account it may cost. `moral`
-    is shown below the answer.
+    is shown below the answer. `groups` is the number of private keys to which a patient
+    contributes at most.
     """
 
     words: str
     sql: str
     share: float
     moral: str = ""
+    groups: int | None = None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What is passed with the SQL."""
+        return {"share": self.share, "groups": self.groups}
 
 
 QUESTIONS = (
@@ -70,6 +77,8 @@ QUESTIONS = (
         "FROM diagnoses JOIN visits USING (visit_id)\n"
         "GROUP BY code ORDER BY patients DESC LIMIT 5",
         0.2,
+        # As many as a patient has rows: with fewer, intervals would be open upwards
+        groups=180,
     ),
     Question(
         "What did a visit to one ward on one day cost?",
@@ -111,7 +120,7 @@ def meter(database: Dataset, shown: Console) -> str:
 
 def foreseen(database: Dataset, question: Question) -> str:
     """The error and the cost of a question before it is asked."""
-    found = database.preview(question.sql, share=question.share)
+    found = database.preview(question.sql, **question.stated)
     if found.replay:
         return "preview: costs nothing, because this was asked before"
     errors = [
@@ -138,7 +147,7 @@ def ask(database: Dataset, shown: Console, number: int, question: Question) -> N
     shown.print(f"{number}. {question.words}", style="bold", soft_wrap=True)
     shown.print(question.sql, style="dim", soft_wrap=True)
     say(shown, [foreseen(database, question)])
-    release = database.sql(question.sql, share=question.share)
+    release = database.sql(question.sql, **question.stated)
     headings = [
         (name, not release.is_key(place)) for place, name in enumerate(release.columns)
     ]
@@ -149,7 +158,7 @@ def ask(database: Dataset, shown: Console, number: int, question: Question) -> N
 
 def data(database: Dataset, question: Question) -> dict[str, Any]:
     """A question with its answer as plain data."""
-    release = database.sql(question.sql, share=question.share)
+    release = database.sql(question.sql, **question.stated)
     return {
         "question": question.words,
         "sql": question.sql,
