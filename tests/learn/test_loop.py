@@ -218,6 +218,7 @@ def test_a_planted_gradient_is_hidden() -> None:
     assert not refuted(*audited(5, 2.0, 1e-3), 600)
 
 
+@pytest.mark.full
 @chance(1e-10)
 def test_a_planted_gradient_is_found_without_clipping(
     monkeypatch: pytest.MonkeyPatch,

@@ -72,6 +72,7 @@ def test_no_route_keeps_its_recorder() -> None:
     assert alive()[0] <= before
 
 
+FULL = pytest.mark.full
 OWNERS = [number // 2 for number in range(200)]
 NAMES = [name for name, _ in model().named_parameters()]
 WAYS: dict[str, Callable[[Path], dict[str, Any]]] = {
@@ -85,7 +86,13 @@ WAYS: dict[str, Callable[[Path], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way",
+    [
+        way if way in ("flat", "checkpoints") else pytest.param(way, marks=FULL)
+        for way in WAYS
+    ],
+)
 def test_a_run_keeps_nothing_of_a_step(way: str, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     before = alive()
@@ -116,7 +123,9 @@ def labelled() -> object:
     return pate.label(held, held[0][:5], model=Nearest(), **given)
 
 
-@pytest.mark.parametrize("trained", [searched, joined, labelled])
+@pytest.mark.parametrize(
+    "trained", [pytest.param(searched, marks=FULL), joined, labelled]
+)
 def test_several_runs_give_their_memory_back(trained: Callable[[], object]) -> None:
     trained()
     before = alive()

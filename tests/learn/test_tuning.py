@@ -240,6 +240,7 @@ def test_a_run_that_fails_loses() -> None:
 # What is shown
 
 
+@pytest.mark.full
 def test_nothing_of_the_runs_is_printed(capfd: Any) -> None:
     loud: list[int] = []
 
@@ -341,6 +342,7 @@ def test_the_best_on_public_data_wins() -> None:
     assert best.rank == -best.score
 
 
+@pytest.mark.full
 def test_private_scores_are_part_of_the_cost_and_taken_once() -> None:
     words: dict[str, Any] = {"public": None, "delta": DELTA}
     held = Validation(0.25, noise=0.5)
@@ -355,6 +357,7 @@ def test_private_scores_are_part_of_the_cost_and_taken_once() -> None:
     assert found.best_score == found.history[-1].validation_accuracy
 
 
+@pytest.mark.full
 def test_the_interval_of_the_best_score_holds_for_all_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -477,6 +480,7 @@ def releasing(count_of: Any, mu: float) -> Any:
     return drawn
 
 
+@pytest.mark.full
 @chance(2e-8)
 def test_an_audit_accepts_the_claim_and_refutes_cheats() -> None:
     """All units in one step, so a run is one Gaussian release."""

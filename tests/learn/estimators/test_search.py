@@ -377,6 +377,7 @@ def searching(bounds: Any) -> Any:
     return one
 
 
+@pytest.mark.full
 @chance(1e-8)
 def test_the_claim_is_not_refuted() -> None:
     fine = searching((0, 1))

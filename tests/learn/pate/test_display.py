@@ -498,6 +498,7 @@ def steps() -> list[float]:
     return [float(one) for one in moved[states]]
 
 
+@pytest.mark.full
 @chance(2e-8)
 def test_the_audit_accepts_a_display_and_refutes_local_sensitivity(
     monkeypatch: pytest.MonkeyPatch,

@@ -89,6 +89,7 @@ def test_queries_of_a_frame_are_read_by_name() -> None:
         labelled(data, queries=texts, model=DecisionTreeClassifier())
 
 
+@pytest.mark.full
 def test_modules_teach_and_study() -> None:
     module = torch.nn.Linear(3, 3)
     before = module.weight.detach().clone()
