@@ -50,7 +50,7 @@ class Question:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What is passed with the SQL."""
+        """The arguments that are passed with the SQL."""
         return {"share": self.share, "groups": self.groups}
 
 
@@ -77,7 +77,7 @@ QUESTIONS = (
         "FROM diagnoses JOIN visits USING (visit_id)\n"
         "GROUP BY code ORDER BY patients DESC LIMIT 5",
         0.2,
-        # As many as a patient has rows: with fewer, intervals would be open upwards
+        # The most rows of a patient; with fewer, intervals would be open upwards
         groups=180,
     ),
     Question(
