@@ -80,6 +80,7 @@ OUTPUT = 'title="Output"'
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 HASH = re.compile(r"\b(?=\d*[a-f])[0-9a-f]{16,}\b")
 DRAWN = re.compile(r"[█▁▂▃▄▅▆▇·─━═]+")
+CHOSEN = "(a limit that was chosen privately)"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -186,8 +187,11 @@ def shape(printed: str) -> list[str]:
         for line in printed.splitlines()
     )
     # Whether it is lopsided is chance, and so is whether a number that noise chose is 1
+    # and whether it cuts anything off
     lines = (
-        line.replace("(# to #)", "±#").replace("# rows", "# row") for line in lines
+        line.replace("(# to #)", "±#").replace("# rows", "# row")
+        for line in lines
+        if CHOSEN not in line
     )
     return [found for line in lines if (found := " ".join(line.split()))]
 

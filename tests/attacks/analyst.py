@@ -109,11 +109,14 @@ def log(database: Dataset) -> list[tuple[str, str]]:
 
 
 def promised(database: Dataset, sql: str, **cost: Any) -> list[float]:
-    """The sensitivities that the plan states, one for each measure."""
+    """The sensitivities that the plan states, one for each measure; the largest radius if
+    it is chosen privately, since what it cuts off is measured too.
+    """
     plan = database.explain_plan(sql, **cost)
+    pattern = r" (?:changes it by|counts up to a radius of) at most ([0-9.,e+-]+)"
     return [
         float(found.replace(",", ""))
-        for found in re.findall(r" changes it by at most ([0-9.,e+-]+)", plan)
+        for found in re.findall(pattern, plan)
     ]
 
 

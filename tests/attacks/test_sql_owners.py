@@ -159,9 +159,11 @@ def test_a_row_without_an_owner_was_counted():
 
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize(
-    ("budget", "norm"), [(1e3, 1), ((1e3, 1e-6), 2)], ids=["laplace", "gaussian"]
+    ("budget", "cost", "norm"),
+    [(1e3, {"epsilon": 1.0}, 1), ((1e3, 1e-6), {"rho": 0.1}, 2)],
+    ids=["laplace", "gaussian"],
 )
-def test_a_heavy_user_outweighed_the_noise(budget, norm):
+def test_a_heavy_user_outweighed_the_noise(budget, cost, norm):
     """Twenty thousand rows of one person, in every group and at every bound, move no
     number further than stated.
     """
@@ -171,7 +173,7 @@ def test_a_heavy_user_outweighed_the_noise(budget, norm):
         for place in range(20_000)
     ]
     sql = "SELECT ward, COUNT(*), SUM(cost), COUNT(DISTINCT points), COUNT(DISTINCT patient_id) FROM visits GROUP BY ward"
-    stated = {"epsilon": 1.0, "radius": {"count(*)": 4, "sum(cost)": 150}, "values": 3}
+    stated = cost | {"radius": {"count(*)": 4, "sum(cost)": 150}, "values": 3}
     with visits(few, budget=budget) as one, visits(few + heavy, budget=budget) as other:
         before, after = one.sql(sql, **stated).rows, other.sql(sql, **stated).rows
         assert f"at most 150 (L{norm})" in one.explain_plan(sql, **stated)

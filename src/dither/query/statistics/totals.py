@@ -230,7 +230,11 @@ class Whole:
 
     def ends(self, confidence: float) -> Ends:
         low, high = self.inner.ends(confidence)
-        return _inwards(low, math.ceil, -1e-9), _inwards(high, math.floor, 1e-9)
+        inner = _inwards(low, math.ceil, -1e-9), _inwards(high, math.floor, 1e-9)
+        if inner[0] <= inner[1]:
+            return inner
+        # No whole number lies between: the noise is smaller than a fraction of a row
+        return math.floor(low), math.ceil(high)
 
 
 def _inwards(end: float, to: Callable[[float], int], least: float) -> float:
