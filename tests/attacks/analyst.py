@@ -114,10 +114,7 @@ def promised(database: Dataset, sql: str, **cost: Any) -> list[float]:
     """
     plan = database.explain_plan(sql, **cost)
     pattern = r" (?:changes it by|counts up to a radius of) at most ([0-9.,e+-]+)"
-    return [
-        float(found.replace(",", ""))
-        for found in re.findall(pattern, plan)
-    ]
+    return [float(found.replace(",", "")) for found in re.findall(pattern, plan)]
 
 
 PATIENTS = Table(

@@ -96,12 +96,15 @@ class Notes:
         """The side on which the numbers of units of private keys are open."""
         counted = self.plan.counted
         names = self._named([i for one in counted for i in one.aggregates])
-        rows = max((one.most or 0 for one in counted), default=0)
-        way = f"pass groups={rows}" if rows else "declare rows"
+        rows = self.plan.counted_rows
+        way = (
+            f"pass groups={rows} to know by how much, which needs more noise"
+            if rows
+            else "declare rows to know by how much"
+        )
         return (
             f"{names}: units with more than {quantity(groups, 'key')} contribute to only "
-            f"{groups:,} of them, so the true number may be larger; {way} to know by how "
-            "much"
+            f"{groups:,} of them, so the true number may be larger; {way}"
         )
 
     def _pairs(self) -> Sequence[tuple[Measurement, NoisyVector]]:

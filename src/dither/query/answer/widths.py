@@ -25,7 +25,7 @@ __all__ = ["UNTOLD", "widths"]
 
 UNTOLD = "not enough rows"
 AT_CAP = "at radius = cap"
-NEARER = "a smaller radius gives a nearer number and, where it cuts off little, up to"
+NEARER = "a smaller radius gives a nearer number and, where it cuts off little, about"
 
 GROUPS = (100, 1_000, 10_000)
 RADII = (1, 10, 100)
@@ -81,7 +81,9 @@ def _of_keys(
     far = math.ceil(keys.threshold + 2 * keys.error(side))
     when = f"for keys of {far:,} units or more"
     if plan.gives_up_keys:
-        when = f"downwards, unknown upwards (declare rows), {when}"
+        rows = plan.counted_rows
+        way = f"groups={rows}" if rows else "declare rows"
+        when = f"downwards, unknown upwards ({way}), {when}"
     yield when, keys.error(side)
 
 
@@ -149,9 +151,10 @@ def _said(measurement: Measurement, radius: int, when: str) -> str:
     """
     if not measurement.clips(radius) or measurement.hides(radius):
         return when
+    way = "raise values" if measurement.vector.kind is Kind.DISTINCT else "declare rows"
     sides = {
-        1: "downwards, unknown upwards (declare rows)",
-        -1: "upwards, unknown downwards (declare rows)",
+        1: f"downwards, unknown upwards ({way})",
+        -1: f"upwards, unknown downwards ({way})",
     }
     if (
         measurement.vector.kind in (Kind.MOMENTS, Kind.TREE)

@@ -200,6 +200,13 @@ class Plan:
         return any(aggregate in vector.aggregates for vector in self.counted)
 
     @property
+    def counted_rows(self) -> int:
+        """The declared rows of a unit in what the numbers that name keys answer; 0 if
+        they are not declared.
+        """
+        return max((one.most or 0 for one in self.counted), default=0)
+
+    @property
     def gives_up_keys(self) -> bool:
         """Whether a unit may have more private keys than it contributes to."""
         return self.keys is not None and any(

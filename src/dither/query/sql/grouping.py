@@ -190,10 +190,9 @@ def _real_key(key: Expr, place: exp.Expr) -> str:
     if isinstance(key, Ref):
         name = key.column.name
         return (
-            f"{name!r} is REAL, and its values rarely repeat; "
-            f"{'' if bounded else 'declare its bounds and '}group by "
-            f'FLOOR({name} / 10), or declare {name} as "integer" if it has only whole '
-            "numbers"
+            f"{name!r} is REAL, and its values rarely repeat; declare {name} as "
+            '"integer" if it has only whole numbers, or '
+            f"{'' if bounded else 'declare its bounds and '}group by FLOOR({name} / 10)"
         )
     columns = [ref.column for ref in refs(key)]
     if isinstance(key, Call) and key.op in WHOLE and not bounded and columns:
