@@ -204,12 +204,14 @@ def test_a_smaller_error_never_costs_less() -> None:
 
 
 def test_selected_rows_have_intervals_that_hold_all_at_once() -> None:
+    """At a radius that is public, so that widths are."""
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    stated = {"epsilon": 1.0, "radius": 1000}
     with opened() as data:
-        alone = data.sql(sql, epsilon=1.0).interval()
-        best = data.sql(f"{sql} ORDER BY n DESC LIMIT 2", epsilon=1.0)
-        chosen = data.sql(f"{sql} HAVING COUNT(*) > 0", epsilon=1.0)
-        keys = data.sql(f"{sql} ORDER BY ward LIMIT 2", epsilon=1.0)
+        alone = data.sql(sql, **stated).interval()
+        best = data.sql(f"{sql} ORDER BY n DESC LIMIT 2", **stated)
+        chosen = data.sql(f"{sql} HAVING COUNT(*) > 0", **stated)
+        keys = data.sql(f"{sql} ORDER BY ward LIMIT 2", **stated)
     assert "rows were selected from 6" in str(best)
     assert "rows were chosen" not in str(keys)
 
