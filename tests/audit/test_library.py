@@ -106,7 +106,7 @@ def test_releases_keep_their_promise(name):
     ids=lambda case: case.name,
 )
 def test_every_release_keeps_its_promise(case):
-    draws = 2500 if case.name.startswith(SLOW) else 7500
+    draws = 3000 if case.name.startswith(SLOW) else 7500
     found = case.audit(draws, 1 - 1e-9)
     assert not found.refuted, found
 
