@@ -130,7 +130,8 @@ def test_the_choice_on_exact_counts(norms, groups, low, high):
 def test_noisy_choices_are_nearly_as_good_as_the_best(units, groups, room):
     """The median over 60 draws of what is lost and added, beside the best edge's."""
     norms, plan = heavy(units), planned()
-    per_row = plan.per_radius(plan.measurements[0])
+    (one,) = plan.measurements
+    per_row = plan.deviation(one.weight + one.hiding, one.vector.levels)
 
     def risk(radius):
         return np.maximum(norms - radius, 0).sum() + per_row * groups * radius

@@ -9,7 +9,7 @@ import pytest
 from dither.mechanisms import Gaussian, Laplace
 from dither.query.statistics.estimates import Moments, figures
 from dither.query.statistics.intervals import Hidden
-from dither.query.statistics.totals import Total, tails
+from dither.query.statistics.totals import Total, Whole, tails
 from tests.chance import chance
 
 NOISES = [
@@ -105,3 +105,24 @@ def test_figures_hold_with_hidden_rows(kept, hidden, function):
         missed += not low <= expected <= high
         assert low <= found.value <= high
     assert missed < 23
+
+
+class Between:
+    def __init__(self, low, high):
+        self.found = low, high
+
+    def ends(self, _confidence):
+        return self.found
+
+
+@pytest.mark.parametrize(
+    ("ends", "whole"),
+    [
+        ((2.3, 6.8), (3, 6)),
+        ((5.9998, 5.9999), (5, 6)),
+        ((-math.inf, 1.5), (-math.inf, 1)),
+    ],
+)
+def test_whole_ends_are_never_the_wrong_way_round(ends, whole):
+    """The noise of an estimate that was moved may lie between two whole numbers."""
+    assert Whole(Between(*ends)).ends(0.95) == whole

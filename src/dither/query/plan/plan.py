@@ -353,11 +353,6 @@ class Plan:
             else levels * math.sqrt(2) / size
         )
 
-    def per_radius(self, measurement: Measurement) -> float:
-        """The standard deviation of a measurement's noise for a radius of 1."""
-        part = measurement.weight + measurement.hiding
-        return self.deviation(part, measurement.vector.levels)
-
     @cached_property
     def most_named(self) -> int:
         """How many private keys an answer can have."""
